@@ -1,4 +1,4 @@
-"""The active set of ``adaptive`` for any ordering, so that what learning is worth can be told from what the set is worth."""
+"""The active set of ``adaptive`` for any ordering, to separate the value of its learning from the value of its set."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from crawlproject.orderings.registry import ORDERINGS
 from crawlproject.records import CrawlUrl, Link, Page
 from crawlproject.urls.hosts import host_of
 
-SIZE, EXPLORE, EVERY = 256, 1.0, 16  # the defaults of ``adaptive``: URLs, times the hosts of the best, pages
+SIZE, EXPLORE, EVERY = 256, 1.0, 16  # the defaults of ``adaptive``: URLs, factor on the hosts of the best, pages
 SUFFIX = ".active"
 
 
 def register(name: str) -> str:
-    """Make the ordering ``name`` with an active set known in this process; its name."""
+    """Register the ordering ``name`` with an active set in this process; return its name."""
     inner = ORDERINGS[name]
     inherited = ("needs_targets", "needs_archive", "reads_examples", "learns", "reads_tag_paths", "reads_text")
     traits: dict[str, Any] = {trait: getattr(inner, trait) for trait in inherited}
@@ -28,9 +28,9 @@ def register(name: str) -> str:
 
 
 class WithActiveSet(BaseOrdering):
-    """The scores of another ordering, with a floor as ``adaptive`` has: the score of the ``SIZE``-th best waiting URL.
+    """The scores of another ordering, with a floor like that of ``adaptive``: the score of the ``SIZE``-th best waiting URL.
 
-    ``adaptive`` widens its set until it has found the topic; this one does not.
+    ``adaptive`` widens its set until it has found the topic; this ordering does not.
     """
 
     inner: ClassVar[type[BaseOrdering]]
@@ -114,7 +114,7 @@ class WithActiveSet(BaseOrdering):
     # ------------------------------------------------------------ the set
 
     def _choose(self) -> Iterator[tuple[str, float]]:
-        """The floor, and the URLs of other hosts that are raised to it; those that were and are no longer fall back."""
+        """Choose the floor; yield URLs of other hosts raised to it, and URLs that fall back to their true scores."""
         urls, scores = list(self._waiting), np.array(list(self._waiting.values()))
         raised, self._raised = self._raised, {}
         if len(urls) <= SIZE:
@@ -133,5 +133,5 @@ class WithActiveSet(BaseOrdering):
 
 
 def names(orderings: Iterable[str]) -> list[str]:
-    """The orderings as they are called with an active set, each made known."""
+    """Register each ordering with an active set; return their names."""
     return [register(name) for name in orderings]

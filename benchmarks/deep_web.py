@@ -3,8 +3,8 @@
     python benchmarks/deep_web.py [--limit 200] [--scale 1.0] [--sites search] [--post]
 
 Every policy drives the same ``FormSource`` as a crawl does, on generated sites (``benchmarks/deep_web_sites.py``). A fetch is a
-result page. The oracle knows every list: it takes the result page that shows the most new items (relevant ones) of all, one
-after another, and a page only after those before it. At last, the size estimates against the truth.
+result page. The oracle knows every list: at each step it takes the result page that shows the most new (relevant) items; the
+pages of a list are taken in order. Finally, the size estimates are compared with the truth.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ MARKS = (25, 50, 100, 200, 400)  # fetches at which coverage is shown
 
 
 class Lab:
-    """What all runs share."""
+    """Holds what all runs share."""
 
     def __init__(self) -> None:
         self.canonicalize = Canonicalizer()
@@ -52,7 +52,7 @@ class Lab:
     def source(
         self, site: DeepSite, selection: str, *, relevant: float, limit: int, patience: int
     ) -> FormSource | None:
-        """The source of a site; None when it has no form that is a query."""
+        """The source of a site; None if the site has no query form."""
         reply = site.get(site.home)
         home = self.reader.read(site.home, reply.body)
         forms = [form for form in read_forms(reply.body, site.home) if is_query(form)]
@@ -72,7 +72,7 @@ class Lab:
         )
 
     def run(self, source: FormSource, site: DeepSite) -> list[tuple[int, int]]:
-        """After each fetch: known items, known items about the topic."""
+        """The numbers of known items and of known items about the topic, after each fetch."""
         truth = site.relevant
         curve: list[tuple[int, int]] = []
         known = 0
@@ -90,7 +90,7 @@ class Lab:
 
 
 def oracle(site: DeepSite, limit: int, *, relevant: bool) -> list[int]:
-    """Items known after each fetch when every list is known: greedy by page, the pages of a list in order."""
+    """The number of known items after each fetch of the oracle: greedy by page, the pages of a list in order."""
     wanted = [item.relevant or not relevant for item in site.items]
     lists: list[Sequence[int]] = list(site.postings.values()) if site.kind in ("search", "advanced") else []
     by_value: dict[tuple[str, str], list[int]] = defaultdict(list)

@@ -1,4 +1,4 @@
-"""A generated deep web: sites whose items stand behind search forms, with known contents, and forms that are no queries.
+"""A generated deep web: sites whose items are behind search forms, with known contents, and forms that are not queries.
 
 Text comes from the phrase banks of the sample web, with invented names of people and places that follow Zipf's law, so that the
 vocabulary grows with the collection. A site answers like a small search engine: all words must match, the order is fixed.
@@ -40,7 +40,7 @@ _TOWNS = ("Tern Cay", "Halimeda", "Port Nacre", "Sable", "Osprey", "Longmere", "
 
 @dataclass(frozen=True, slots=True)
 class DeepItem:
-    """An item: what it says, what a form can ask it for, and whether it is about ``TOPIC``."""
+    """An item: its text, the attributes that a form can query, and whether it is about ``TOPIC``."""
 
     title: str
     text: str
@@ -52,8 +52,8 @@ class DeepItem:
 class DeepSite:
     """One site. ``on_topic`` is the share of its items about the topic, ``cap`` the most results of one query (0: all).
 
-    ``pure``: the attributes of an item follow from each other, as the publisher of an author's books does. ``posts``: the form is
-    sent by POST, and a query by GET has no answer but for its further pages.
+    ``pure``: the attributes of an item follow from each other, as an author determines the publisher of the books. ``posts``: the
+    form is sent by POST, and a GET query is answered only for further result pages.
     """
 
     host: str
@@ -64,7 +64,7 @@ class DeepSite:
     paging: str = "next"
     pure: bool = False
     posts: bool = False
-    asked: Counter[str] = field(default_factory=Counter)  # requests to forms that are no queries, by path
+    asked: Counter[str] = field(default_factory=Counter)  # requests to forms that are not queries, by path
 
     @cached_property
     def items(self) -> list[DeepItem]:
@@ -86,7 +86,7 @@ class DeepSite:
 
     @cached_property
     def postings(self) -> dict[str, array[int]]:
-        """Word -> the items that have it, in the order of result lists."""
+        """Word -> the items that contain it, in the order of result lists."""
         found: dict[str, array[int]] = defaultdict(lambda: array("I"))
         for number in self.order:
             item = self.items[number]
@@ -160,7 +160,7 @@ class DeepSite:
         return not_held(url)
 
     def matches(self, sent: Mapping[str, str]) -> list[int]:
-        """The items that a query asks for, in the order of the list."""
+        """The items that match a query, in the order of the list."""
         found: Sequence[int] = self.order
         words = _WORD.findall(sent.get("q", "").lower())
         if words:
@@ -262,7 +262,7 @@ _NO_QUERIES = """<form action=/login><input name=user><input type=password name=
 <form action=/picture method=post enctype=multipart/form-data><input name=q type=search><button>Search</button></form>
 <form action=/items method=post><input type=hidden name=action value=remove><input name=q type=search><button>Go</button></form>
 <form action=/members method=post><input type=hidden name=csrf_token value=9f86d081884c7d65><input name=q type=search></form>"""
-# Links that look like what indexes of archives, and we, call a POST.
+# Links that look like the notation for a POST in archive indexes and in this project.
 _NO_POSTS = '<p><a href="/find#POST?q=reef">All</a> <a href="/find?__wb_method=POST&amp;q=coral">Most</a></p>'
 
 

@@ -2,10 +2,10 @@
 
     python benchmarks/documents.py FOLDER [--most 200]
 
-FOLDER is searched for ``*.pdf`` and ``*.pdf.gz``, at any depth; files alike count once, of one folder at most ``--per-folder``.
-Words of both are compared as multisets, after NFKC, in lower case, words divided at the end of a line joined by both. A file of
-which ``pdftotext`` has fewer than 50 words is left out. Seconds are those of a worker that runs already, megabytes the largest
-resident set of one that reads this file only.
+FOLDER is searched recursively for ``*.pdf`` and ``*.pdf.gz``; identical files count once, and each folder contributes at most
+``--per-folder`` files. The words of both tools are compared as multisets, after NFKC, in lower case; words that are hyphenated at
+the end of a line are joined by both. A file in which ``pdftotext`` finds fewer than 50 words is left out. Seconds are those of a
+worker that is already running, megabytes the peak resident set of a worker that reads this file only.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def words(text: str) -> Counter[str]:
 
 
 def reference(body: bytes) -> Counter[str]:
-    """The words of ``pdftotext``, which joins divided words itself."""
+    """The words of ``pdftotext``, which itself joins hyphenated words."""
     done = subprocess.run(
         ["pdftotext", "-enc", "UTF-8", "-", "-"], input=body, capture_output=True, check=False, timeout=300
     )
@@ -52,7 +52,7 @@ def reference(body: bytes) -> Counter[str]:
 
 
 def megabytes(body: bytes) -> float:
-    """The largest resident set of a worker that reads this file, by ``/proc``."""
+    """The peak resident set of a worker that reads this file, from ``/proc``."""
     asked = {"kind": "pdf", "name": "", "size": len(body), "most": MOST}
     with subprocess.Popen(WORKER, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
         assert process.stdin is not None and process.stdout is not None
@@ -88,7 +88,7 @@ def main() -> None:
     found = [*files(asked.folder, asked.per_folder)]
     Random(1).shuffle(found)
     opener = Opener([PDF], longest=LONGEST, most=MOST)
-    opener.opened(Reply("", 200, {"content-type": PDF}, b"%PDF-"))  # a worker runs
+    opener.opened(Reply("", 200, {"content-type": PDF}, b"%PDF-"))  # starts a worker
     unread: Counter[str] = Counter()
     rows: list[tuple[float, float, float, float]] = []
     for path, body in found[: asked.most]:

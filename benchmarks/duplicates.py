@@ -1,12 +1,12 @@
-"""Copies: precision and recall on pairs with known answers, what a page costs, and memory.
+"""Near-duplicate detection: precision and recall on pairs with known answers, the cost of a page, and memory.
 
     apt-get install apache2-doc debian-handbook doxygen-doc libboost1.74-doc libcommons-math3-java-doc \\
         openjdk-17-doc python3.11-doc
     python benchmarks/duplicates.py --per-kind 200 --webs ../webs --trees
 
-``--webs`` is a folder with ``<web>/<web>.warc.gz`` for each web that ``duplicates.pairs.tsv`` names: pairs of real pages, which a
-person has read. ``--trees``: those of the Debian packages that ``duplicates.trees.tsv`` names, as far as they are installed; the
-index knows a sample of their other pages. Without both only generated pairs are looked at.
+``--webs`` is a folder with ``<web>/<web>.warc.gz`` for each web that ``duplicates.pairs.tsv`` names: pairs of real pages, which
+were labelled by hand. ``--trees``: pairs from the Debian packages that ``duplicates.trees.tsv`` names, if they are installed; the
+index knows a sample of their other pages. Without both options, only generated pairs are judged.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ KNOWN = 600  # pages of a tree that the index knows
 
 @dataclass(slots=True)
 class Score:
-    """How many pairs of a kind there are, how many of them are copies, and what was said of them."""
+    """Counts the pairs of a kind, the copies among them, and the verdicts on them."""
 
     pairs: int = 0
     copies: int = 0
@@ -77,7 +77,7 @@ def a_reader() -> Reader:
 
 
 def judge_generated(reader: Reader, seed: int, per_kind: int) -> dict[str, Score]:
-    """The index is asked, with all first pages in it."""
+    """Judge generated pairs, with all first pages in the index."""
     index = DuplicateIndex(MemorySketchStore())
     pairs = []
     for pair in edited_pairs(seed, per_kind):
@@ -92,7 +92,7 @@ def judge_generated(reader: Reader, seed: int, per_kind: int) -> dict[str, Score
 
 
 def judge_real(reader: Reader, labels: Path, webs: Path) -> dict[str, Score]:
-    """Pairs of real pages, by web."""
+    """Judge pairs of real pages, by web."""
     scores: dict[str, Score] = defaultdict(Score)
     index = DuplicateIndex(MemorySketchStore())
     with tempfile.TemporaryDirectory() as cache:
@@ -111,7 +111,7 @@ def judge_real(reader: Reader, labels: Path, webs: Path) -> dict[str, Score]:
 
 
 def judge_trees(reader: Reader, labels: Path, alone: bool) -> dict[str, Score]:
-    """Pairs of pages of installed packages; ``alone``: nothing else of the tree is known."""
+    """Judge pairs of pages of installed packages; ``alone``: the index knows no other page of the tree."""
     trees: dict[tuple[str, str], list[tuple[str, str, str]]] = defaultdict(list)
     for line in labels.read_text().splitlines():
         if not line.startswith("#"):
@@ -145,7 +145,7 @@ def tree_page(reader: Reader, package: str, folder: Path, path: str) -> Original
 
 
 def check_estimates(seed: int, pairs: int = 2000, length: int = 300) -> Iterator[tuple[float, float, float, float]]:
-    """By true Jaccard coefficient, in steps of 0.1: mean error, its standard deviation, and the share that the index finds."""
+    """Yield true Jaccard coefficient (steps of 0.1), mean error, its standard deviation, and the share the index finds."""
     random = Random(seed)
     words = [f"w{number}" for number in range(5000)]
     by_step: dict[int, list[tuple[float, bool]]] = defaultdict(list)
@@ -171,7 +171,7 @@ def check_estimates(seed: int, pairs: int = 2000, length: int = 300) -> Iterator
 
 
 def cost(reader: Reader, pages: Iterable[Page]) -> dict[str, float]:
-    """Microseconds of CPU a page, the median: sketch, look-up, what is new on the host, adding; and bytes an original."""
+    """Median microseconds of CPU a page: sketch, look-up, shingles new on the host, adding; and bytes an original."""
     spent: dict[str, list[float]] = defaultdict(list)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "sketches.jsonl"

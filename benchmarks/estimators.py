@@ -1,4 +1,4 @@
-"""How well estimators of change rates do on pages whose rates are known: Poisson processes, visited at irregular intervals."""
+"""The accuracy of estimators of change rates on pages with known rates: Poisson processes, visited at irregular intervals."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ def judge(
 ) -> list[Accuracy]:
     """Accuracy after each of these numbers of visits.
 
-    A visit follows another after a day on average: exactly (``regular``), or exponentially distributed. ``rate`` changes a
-    day for every page; by default 200 hosts with rates from 0.02 to 2 a day, log-uniform, and pages that are Gamma
-    distributed around their host's with shape 2. ``stated``: servers state when a page last changed.
+    One visit follows another after a day on average: exactly (``regular``), or exponentially distributed. ``rate``: changes a
+    day of every page; by default there are 200 hosts with rates from 0.02 to 2 a day, log-uniform, and the rates of pages are
+    Gamma distributed around their host's rate with shape 2. ``stated``: servers state when a page last changed.
     """
     hosts = np.arange(pages) % HOSTS
     if rate is None:
@@ -50,10 +50,10 @@ def judge(
     for row in range(pages):
         estimator.meet(row, int(hosts[row]), int(hosts[row]))
     found, asked = [], sorted(visits)
-    age = generator.exponential(1 / rates)  # since the last change, as at the first visit
+    age = generator.exponential(1 / rates)  # days since the last change, at the first visit
     for visit in range(1, asked[-1] + 1):
         intervals = np.ones(pages) if regular else generator.exponential(1, pages)
-        since = generator.exponential(1 / rates)  # the last change before a visit, looking back: exponential too
+        since = generator.exponential(1 / rates)  # days back from a visit to the last change: also exponential
         changed = since < intervals
         age = np.where(changed, since, age + intervals)
         for row in range(pages):

@@ -1,14 +1,14 @@
-"""Frontiers side by side: operations a second, memory and disk a URL, and how long a killed one takes to open again.
+"""Frontiers side by side: operations a second, memory and disk a URL, and how long it takes to reopen a killed one.
 
     python benchmarks/frontier.py [--urls 1e5 1e6 1e7] [--only NAME ...] [--revisits] [--folder DIR] [--json FILE]
 
-The frontiers of this project (in memory, journaled, on disk), Scrapy's scheduler with its own disk queues, and
-scrapy-redis, under the load that ``benchmarks/frontier_load.py`` describes, each in a process of its own, one after another.
-``--revisits``: each URL waits for its next visit, as the pages of a collection that is kept fresh.
-Scrapy and scrapy-redis neither lease nor rescore, know no times, no hosts and so no politeness, and have ten priorities
-or whole numbers for scores. They are left out above 10^6 URLs, where a load takes them minutes. A Redis server is
-started for scrapy-redis, when there is a ``redis-server`` on the path. Several workers of one crawl have a frontier on disk each:
-what Redis costs them, ``benchmarks/worker_cost.py`` tells.
+Compared are the frontiers of this project (in memory, journaled, on disk), Scrapy's scheduler with its own disk queues, and
+scrapy-redis, under the load that ``benchmarks/frontier_load.py`` describes, each in a separate process, one after another.
+``--revisits``: each URL waits for its next visit, as the pages of a collection that is kept fresh do.
+Scrapy and scrapy-redis neither lease nor rescore URLs, know neither times nor hosts and so no politeness, and have ten priorities
+or integers as scores. They are left out above 10^6 URLs, where a load takes them minutes. A Redis server is
+started for scrapy-redis if ``redis-server`` is on the path. Several workers of one crawl have a frontier on disk each;
+``benchmarks/worker_cost.py`` measures what Redis costs them.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ COLUMNS = {
 
 
 def measure(name: str, urls: int, folder: Path, load: Sequence[str]) -> dict[str, Any]:
-    """The figures of one contender: loaded and killed, then opened again."""
+    """The figures of one contender, which is loaded, killed, and opened again."""
     with server(name, folder) as environment:
         figures = child(name, urls, folder, environment, *load)
         if name != "memory":
@@ -64,7 +64,7 @@ def measure(name: str, urls: int, folder: Path, load: Sequence[str]) -> dict[str
 
 @contextmanager
 def server(name: str, folder: Path) -> Iterator[dict[str, str]]:
-    """The environment of the child, with a Redis when it needs one."""
+    """Yield the environment of the child process, with a Redis server if it needs one."""
     if name in SERVED:
         with redis_server(folder / "redis") as redis:
             yield {**os.environ, "REDIS_URL": redis.url}

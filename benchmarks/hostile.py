@@ -1,16 +1,16 @@
-"""The hostile web beside itself without its bad sites: what they cost a crawl.
+"""The hostile web compared with the same web without its bad sites: what the bad sites cost a crawl.
 
     python benchmarks/hostile.py [--orderings NAME...] [--pages N] [--parts PART...] [--seed N] [--plain]
                                  [--seconds T...] [--json FILE] [-s NAME=VALUE]
 
-A part is a group of kinds of bad sites (``first``, ``second``, ``third``, ``all``) or kinds with commas between them; each is
-a web of its own. Each crawl is a rehearsal of ``--pages`` pages (5,000) in a process of its own, and ``--plain`` is Scrapy's
-own breadth-first crawl of the same web, without sockets. For each: recall of the targets on the good web and on the hostile
+A part is a group of kinds of bad sites (``first``, ``second``, ``third``, ``all``) or a comma-separated list of kinds; each part
+is a separate web. Each crawl is a rehearsal of ``--pages`` pages (5,000) in its own process, and ``--plain`` is Scrapy's own
+breadth-first crawl of the same web, without sockets. For each: recall of the targets on the good web and on the hostile
 one, their ratio, the share of fetches that went to bad sites, the peak memory of the process on both webs, CPU time, recall
-after each thousand pages, and how many fetches each kind ate.
+after each thousand pages, and the number of fetches of each kind of bad site.
 
-With ``--seconds`` each crawl has a budget of the last of these, 64 fetches at a time on the polite virtual clock, in place of one
-of pages, and recall is that after so many seconds: what traps cost a crawl whose time is scarce.
+With ``--seconds`` each crawl has a budget of the last of these times, 64 fetches at a time on the polite virtual clock, instead
+of a budget of pages, and recall is measured after each of these times: what traps cost a crawl whose time is scarce.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def _measured(ordering: str, web: str, chosen: argparse.Namespace) -> dict[str, 
 # ------------------------------------------------------------ in a process of its own
 
 
-Fetched = list[tuple[str, bool, float]]  # URLs, each with whether it was a page and when it came
+Fetched = list[tuple[str, bool, float]]  # URL, whether it was a page, and the time of its arrival
 
 
 def _crawl(ordering: str, web_name: str, chosen: argparse.Namespace) -> dict[str, Any]:

@@ -3,14 +3,14 @@
     OMP_NUM_THREADS=1 python -m benchmarks.hybrid_search WEB TOPIC... --model lsa [--model NAME|ADDRESS#NAME] \
         [--pages 2000] [--targets 30]
 
-The pages of the web become a crawl folder, with the relevance 0, so that the topic is not known to the ranking. The query is
-the keywords of a topic, then its description; relevant are its targets. Shown are means over the topics of NDCG@10 and NDCG@100
-(gains of 0 and 1), the chunks embedded a second, and the milliseconds of a query by words and by both, in the middle. ``lsa`` is
+The pages of the web become a crawl folder, with relevance 0, so that the ranking does not know the topic. The queries are the
+keywords of a topic, then its description; its targets are relevant. Shown are means over the topics of NDCG@10 and NDCG@100
+(gains of 0 and 1), the chunks embedded a second, and the median milliseconds of a query by words and by both. ``lsa`` is
 latent semantic analysis of the pages themselves: TF-IDF and a truncated SVD of 256 dimensions (S. Deerwester et al., *Indexing
-by Latent Semantic Analysis*, JASIS 1990), by scikit-learn; any other model is named as in ``SEARCH_MODEL``. ``--pages`` draws so
-many pages, the targets of the topics among them; ``--targets`` at most so many of each topic.
+by Latent Semantic Analysis*, JASIS 1990), by scikit-learn; any other model is named as in ``SEARCH_MODEL``. ``--pages`` is the
+number of pages drawn, which include the targets of the topics; ``--targets`` limits the targets of each topic.
 
-Of the lines that begin with ``#``, ``benchmarks.hybrid_pairs`` tells which differences are more than chance.
+``benchmarks.hybrid_pairs`` reads the lines that begin with ``#`` and reports which differences are significant.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ from crawlproject.webs.open import open_web
 
 DEEPEST = 100
 DIMENSIONS = 256
-FITTED = 20_000  # pages that latent semantic analysis looks at
+FITTED = 20_000  # pages that latent semantic analysis is fitted on
 
 
 def write_crawl(folder: Path, web: Web, wanted: set[str], unwanted: set[str], pages: int) -> set[str]:
-    """A crawl folder with the pages of a web but for the unwanted ones; their URLs."""
+    """Write a crawl folder with pages of a web, except the unwanted ones; return their URLs."""
     urls = [url for url in sorted(web.urls()) if url not in unwanted]
     if pages:
         others = [url for url in urls if url not in wanted]
@@ -80,7 +80,7 @@ def drawn(draw: Random, topic: Topic, number: int) -> list[str]:
 
 
 def lsa(folder: Path) -> Embedder:
-    """Latent semantic analysis of the texts of a crawl."""
+    """Fit latent semantic analysis on the texts of a crawl."""
     from sklearn.decomposition import TruncatedSVD
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.pipeline import make_pipeline
@@ -100,7 +100,7 @@ def lsa(folder: Path) -> Embedder:
 
 
 def ndcg(ranked: Sequence[str], relevant: set[str], depth: int) -> float:
-    """Jarvelin and Kekalainen 2002, with the logarithm to the base 2 of 1 + rank."""
+    """NDCG (Jarvelin and Kekalainen 2002), with a discount of the base-2 logarithm of 1 + rank."""
     gains = [1 / np.log2(1 + rank) for rank, url in enumerate(ranked[:depth], start=1) if url in relevant]
     return float(sum(gains) / sum(1 / np.log2(1 + rank) for rank in range(1, min(depth, len(relevant)) + 1)))
 

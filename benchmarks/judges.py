@@ -1,14 +1,14 @@
-"""Judges of relevance against the targets of topics on an archived web: how well they tell targets from other pages, what a page
-costs, and what crawls with them find.
+"""Judges of relevance against the targets of topics on an archived web: how well they separate targets from other pages, the cost
+of a page, and what crawls with them find.
 
     OMP_NUM_THREADS=1 python -m benchmarks.judges WEB TOPIC... [--judge terms examples] [--examples 5 20] [--draws 2]
         [--rehearse dom adaptive] [--pages 1000] [-s NAME=VALUE]
 
-Of each topic's targets, ``--examples`` are drawn, ``--draws`` times, and are the positive examples of the topic; all other pages
-of the web are judged. Negative examples come from the web (``crawlproject/parts/judges/examples.py``). A line for each judge and
-number of examples, means over topics and draws: average precision; precision and recall from a relevance of 0.1 on; milliseconds
-of CPU for a page and for the contexts of its links. With ``--rehearse``, one draw: the recall of targets that are no examples
-after ``--pages`` pages. ``examples_links`` is ``examples``, judging the contexts of links, too.
+Of each topic's targets, ``--examples`` are drawn as its positive examples, ``--draws`` times; all other pages of the web are
+judged. Negative examples come from the web (``crawlproject/parts/judges/examples.py``). There is a line for each judge and number
+of examples, with means over topics and draws: average precision; precision and recall at a relevance of at least 0.1;
+milliseconds of CPU for a page and for the contexts of its links. With ``--rehearse``, one draw: the recall after ``--pages``
+pages of the targets that are not examples. ``examples_links`` is ``examples`` that also judges the contexts of links.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ Row = tuple[float, ...]
 
 
 class WithLinks(ExamplesJudge):
-    """What the project does not do."""
+    """Also judges the contexts of links by the examples, which the project does not do."""
 
     judges_links = True
 
@@ -78,7 +78,7 @@ class Bench:
         return choose_judge(topic, known, Path(tempfile.mkdtemp(prefix="judges-")))
 
     def measure(self, name: str, topic: Topic) -> Row:
-        """Average precision, precision, recall, milliseconds of a page and of its links' contexts."""
+        """Average precision, precision, recall, milliseconds for a page and for the contexts of its links."""
         judge, examples, targets = self.judge(name, topic), {*topic.positive}, {*topic.targets}
         tested = [page for page in self.pages if page.url not in examples]
         began = process_time()
@@ -95,7 +95,7 @@ class Bench:
         return float(average_precision_score(good, scores)), precision, recall, 1_000 * cost, 1_000 * cost_of_links
 
     def rehearse(self, name: str, ordering: str, topic: Topic, pages: int) -> Row:
-        """The share of the targets without the examples that a crawl stored."""
+        """The share of the targets, except the examples, that a crawl stored."""
         chosen = {**default_settings(), **topic.settings, **self.given, "TOPIC_RELEVANCE": name}
         runner = Runner(self.web, lambda _: chosen, pages=pages, agent=settings.USER_AGENT, concurrency=16)
         runner._caches = defaultdict(lambda: self.cache)
@@ -107,7 +107,7 @@ class Bench:
 
 
 def draws(topic: Topic, known: set[str], examples: int, number: int) -> Iterator[Topic]:
-    """The topic with some of its targets as positive examples; none where it has too few."""
+    """Yield the topic with some of its targets as positive examples; nothing if it has too few targets."""
     targets = sorted(known & {*topic.targets})
     for draw in range(number if len(targets) >= 2 * examples else 0):
         yield replace(topic, targets=tuple(targets), positive=tuple(Random(draw).sample(targets, examples)))

@@ -1,17 +1,17 @@
-"""Every ordering beside other crawlers: how much they find, and what a page costs them.
+"""Every ordering compared with other crawlers: how much they find, and the cost of a page.
 
     python benchmarks/orderings.py WEB TOPIC... [--budgets 100 500 2000] [--rival-python PATH] [--json FILE]
 
-Two groups. *Rehearsed*: every ordering on the web itself. *Over sockets*: rivals and live crawls of ours fetch the same web
-through a proxy on loopback that notes what it sends; so every crawler is counted alike. Nobody is polite. For each:
+Two groups. *Rehearsed*: every ordering on the web itself. *Over sockets*: rivals and our live crawls fetch the same web through
+a proxy on loopback that notes what it sends, so that every crawler is counted alike. No crawler is polite. For each:
 
-- recall of the targets that the seeds lead to, after so many pages (`scrapy compare --measure reachable`; mean over topics
-  ± standard error), and the share of the omniscient curve;
-- CPU a page: user and system time of its process, less that of a run of one page;
-- memory: peak of its process, less that of a run of one page.
+- recall of the targets that are reachable from the seeds, at each budget of pages (`scrapy compare --measure reachable`; mean
+  over topics ± standard error), and the share of the omniscient curve;
+- CPU a page: user and system time of its process, minus that of a run of one page;
+- memory: peak of its process, minus that of a run of one page.
 
 Crawls over sockets may be shorter than the rehearsals: --socket-pages. crawl4ai and trafilatura are not requirements of
-the project: install them anywhere (`pip install crawl4ai trafilatura`) and name that interpreter.
+the project: install them anywhere (`pip install crawl4ai trafilatura`) and pass that interpreter as --rival-python.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from crawlproject.orderings.registry import ORDERINGS
 from crawlproject.topic.parse import load_topic
 from crawlproject.webs.open import open_web
 
-# The rivals fetch many pages of one host at a time, if these are the best; ours rests a host for k others.
+# The rivals fetch many pages of one host in a row if these are the best; our crawler rests a host for k others.
 GREEDY = ",FRONTIER_BATCH_SIZE=1"
 
 
@@ -104,7 +104,7 @@ def _race(chosen: argparse.Namespace, out: Path, ledger: Ledger, contenders: Map
 
 
 def _rivals(chosen: argparse.Namespace) -> tuple[dict[str, Contender], list[str]]:
-    """The rivals that there are, and why the others are not."""
+    """The rivals that can run, and the reasons why others cannot."""
     found: dict[str, Contender] = {}
     missing = []
     for name in chosen.rivals:

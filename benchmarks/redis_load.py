@@ -1,11 +1,11 @@
-"""How many fetches a second one Redis carries: workers that do nothing but ask it, with the steps of a crawl.
+"""How many fetches a second one Redis can carry: workers that only call Redis, with the steps of a crawl.
 
     python benchmarks/redis_load.py [--workers 4] [--seconds 10] [--links 31] [--hosts 2000]
 
-Each process is a worker of one crawl, and takes the steps of the real client (``Crew.take``) as fast as they are answered: the
-visits of ``--at-once`` hosts begin, those of the step before end; of each fetch ``--links`` URLs are sent to the owners of their
-hosts, and a message of the size that a page of the endless web has goes to all; inbox and messages are read, and the inbox is
-trimmed. It prints fetches a second, and CPU of Redis a fetch: what a node can carry is one second divided by that.
+Each process is a worker of one crawl and takes the steps of the real client (``Crew.take``) as fast as Redis answers: in each
+step the visits of ``--at-once`` hosts begin and those of the step before end. For each fetch, ``--links`` URLs are sent to the
+owners of their hosts, and a message of the size of a page of the endless web goes to all workers. The worker reads its inbox and
+the messages, and trims the inbox. Printed are fetches a second and Redis CPU a fetch; one second divided by that is the limit.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from crawlproject.frontier.redis import mail
 from crawlproject.frontier.redis.crew import Crew, HostVisit, Step
 from crawlproject.frontier.redis.report import Report
 
-MESSAGE = 1_300  # bytes: a page of the endless web as others are told of it
+MESSAGE = 1_300  # bytes: the message that tells the other workers of a page of the endless web
 REST = 0.001  # seconds
 KEPT = 20_000  # messages, as by default
 
 
 def work(port: int, name: str, chosen: argparse.Namespace, found: Queue[int]) -> None:
-    """One worker; how many fetches it has made."""
+    """Run one worker; put the number of its fetches into ``found``."""
     crew = Crew(redis.Redis(port=port), "load", name, name, lease=600.0, kept=KEPT)
     report = Report().dump()
     crew.join(0, report)

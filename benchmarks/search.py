@@ -1,12 +1,12 @@
-"""Full-text search in the crawl folder: Tantivy, as the project uses it, beside SQLite FTS5, on the same pages and queries.
+"""Full-text search in the crawl folder: Tantivy, as the project uses it, against SQLite FTS5, on the same pages and queries.
 
     python benchmarks/search.py
     python benchmarks/search.py --pages 60000 --web archive.warc.gz other.warc.gz --json search.json
 
-The pages are those of the webs, then others made of their paragraphs, drawn at random; without ``--web`` the paragraphs are
+The pages are those of the webs, then pages made of their paragraphs, drawn at random; without ``--web`` the paragraphs are
 those of the sample web. Queries are one to four words of the pages, frequent ones more often. Shown are pages indexed a
-second, bytes of the index a page, and the latency of the ten best pages with highlights. Both engines run one after the
-other in processes of their own, with the cache of the operating system warm.
+second, index bytes a page, and the latency of the ten best pages with highlights. The engines run one after the
+other in separate processes, with the cache of the operating system warm.
 """
 
 from __future__ import annotations
@@ -63,7 +63,9 @@ def main() -> None:
     parser.add_argument("--pages", type=int, default=50_000)
     parser.add_argument("--web", type=Path, nargs="*", default=[])
     parser.add_argument("--json", type=Path)
-    parser.add_argument("--engine", choices=sorted(ENGINES), help=argparse.SUPPRESS)  # one of them, in this process
+    parser.add_argument(
+        "--engine", choices=sorted(ENGINES), help=argparse.SUPPRESS
+    )  # measure this engine in this process
     parser.add_argument("--crawl", type=Path, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.engine:
@@ -126,7 +128,7 @@ def line(url: str, title: str, text: str, random: Random) -> bytes:
 
 
 def queries(crawl: Path) -> list[str]:
-    """Of one to four words; a word is drawn by how often it is used, or evenly."""
+    """Queries of one to four words; a word is drawn in proportion to its frequency, or uniformly."""
     random = Random(2)
     used: list[str] = []
     for number, item in enumerate(items(crawl)):
@@ -201,7 +203,7 @@ def figures(
         "bytes a page": round(size / pages),
         "p50 ms": round(took[middle], 2),
         "p99 ms": round(took[late], 2),
-        "p50 CPU ms": round(worked[middle], 2),  # on a busy machine these tell more
+        "p50 CPU ms": round(worked[middle], 2),  # more reliable on a busy machine
         "p99 CPU ms": round(worked[late], 2),
         "hits": hits,
         "memory MB": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),

@@ -19,9 +19,9 @@ NONE = "–"
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A crawler in the table: its ``name`` in the comparison, its ``title``, which ``group`` it is of, its cost.
+    """A crawler in the table: its ``name`` in the comparison, its ``title``, its ``group`` and its cost.
 
-    ``pages`` was its budget: beyond, nothing is known of its recall.
+    ``pages`` was its budget: its recall beyond that is unknown.
     """
 
     name: str
@@ -42,7 +42,7 @@ class Row:
 
 
 def rows_of(entries: Sequence[Entry], comparison: Comparison) -> list[Row]:
-    """The entries with what the comparison found at its checkpoints; in each group the best at the last one first."""
+    """The entries with the comparison's figures at its checkpoints; each group is sorted by the last one, best first."""
     shares = comparison.shares()
     rows = []
     for entry in entries:
@@ -60,7 +60,7 @@ def _last(row: Row) -> float:
 
 
 def figures(row: Row) -> dict[str, float | None]:
-    """Every figure by name, as in the JSON file; None where it is not known."""
+    """Every figure by name, as in the JSON file; None if unknown."""
     cost = row.entry.cost
     return {
         **{recall_at(pages): value for pages, value in row.recall.items()},
@@ -72,12 +72,12 @@ def figures(row: Row) -> dict[str, float | None]:
 
 
 def recall_at(pages: int) -> str:
-    """The name of the recall after so many pages."""
+    """The name of the figure for recall after ``pages`` pages."""
     return f"recall_at_{pages}"
 
 
 def ratios(row: Row, base: Row | None) -> dict[str, float | None]:
-    """Each figure divided by that of ``base``; None where one of them is not known, or the base is not positive."""
+    """Each figure divided by that of ``base``; None if one of them is unknown or the base's is not positive."""
     others = figures(base) if base else {}
     return {name: _ratio(value, others.get(name)) for name, value in figures(row).items()}
 
@@ -87,12 +87,12 @@ def _ratio(value: float | None, base: float | None) -> float | None:
 
 
 def bases(rows: Sequence[Row], name: str) -> dict[str, Row]:
-    """For each group the row of the ordering called ``name``, where there is one."""
+    """For each group, the row of the ordering ``name``, if there is one."""
     return {row.entry.group: row for row in rows if row.entry.title in (name, f"{name}, live")}
 
 
 def table(rows: Sequence[Row], budgets: Sequence[int], base: str, title: str) -> Table:
-    """A line a crawler; behind each figure, in parentheses, its ratio to that of ``base`` in the same group."""
+    """A line a crawler; after each figure, in parentheses, its ratio to that of ``base`` in the same group."""
     shown = Table(title=title, title_justify="left", caption=f"(ratio to {base} of the same group)", box=None)
     shown.add_column("crawler", no_wrap=True)
     for heading in [*(f"recall @{pages:,}" for pages in budgets), "share", "ms CPU/page", "MB", "MB at start"]:
@@ -127,7 +127,7 @@ def _cell(value: float | None, relation: float | None, spell: Callable[[float], 
 
 
 def document(rows: Sequence[Row], base: str) -> list[dict[str, Any]]:
-    """The rows for a JSON file; a standard error of one topic alone is null."""
+    """The rows for a JSON file; the standard error of a single topic is null."""
     found = bases(rows, base)
     return [
         {

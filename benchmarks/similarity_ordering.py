@@ -2,12 +2,12 @@
 
     python -m benchmarks.similarity_ordering WEB --start URL [--keyword computer] [--site HOST --site-start URL]
 
-The virtual crawlers visit all pages that can be reached from the start. Printed is ``P_ST`` in percent:
+The virtual crawlers visit all pages that are reachable from the start. Printed is ``P_ST`` in percent:
 
-- Graph 6: hot are pages with the keyword in the title, or ten times in the body; crawlers with a hot queue (Figure 4).
-- Graph 7: hot are those of them with ``--backlinks`` (5) backlinks; the hot queue takes pages near hot ones, too (Figure 5).
-- With ``--site``, Graph 4: the pages of one host, hot are those with ``--backlinks`` backlinks there; and Graph 5, how many pages
-  have how many backlinks.
+- Graph 6: hot pages have the keyword in the title, or ten times in the body; crawlers with a hot queue (Figure 4).
+- Graph 7: those with ``--backlinks`` (5) backlinks are hot; the hot queue also takes pages near hot ones (Figure 5).
+- With ``--site``, Graph 4: only pages of one host; those with ``--backlinks`` backlinks there are hot. Graph 5: the distribution
+  of backlinks over these pages.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ COMPARED = ("random", "breadth-first", "backlink count", "PageRank")
 
 @dataclass(frozen=True)
 class TextWeb:
-    """An archived web as a graph: URLs, links between them by number, and which pages and links have the keyword."""
+    """An archived web as a graph: URLs, links between them by number, and the pages and links with the keyword."""
 
     urls: Sequence[str]
     links: Sequence[tuple[int, int]]
@@ -47,9 +47,9 @@ class TextWeb:
     hot_links: Collection[tuple[int, int]]
 
     def part(self, start: str, host: str = "") -> tuple[Web, set[int], set[tuple[int, int]]]:
-        """What can be reached from a page, by pages of ``host`` only if it is given; hot pages and links in its numbers.
+        """Return the web reachable from a page (through pages of ``host`` only, if given), and its hot pages and links.
 
-        Raises ``SystemExit`` when the start is no page of it with links.
+        Hot pages and links use the numbers of that web. Raises ``SystemExit`` if the start is not a page of it with links.
         """
         inside = [number for number, url in enumerate(self.urls) if not host or host_of(url) == host]
         allowed = set(inside)
@@ -68,7 +68,7 @@ class TextWeb:
 
 
 def read(name: str, keyword: str) -> TextWeb:
-    """Read every page of a web; redirects count as the page they lead to."""
+    """Read every page of a web; a redirect counts as the page it leads to."""
     options = read_options({})
     canonicalize = make_canonicalizer(options)
     with closing(open_web(name, cache_dir=cache_dir())) as web:
@@ -94,7 +94,7 @@ def read(name: str, keyword: str) -> TextWeb:
 
 
 def graph(title: str, web: Web, hot: Collection[int], queue: Callable[[Estimate], Estimate]) -> str:
-    """The table of ``P_ST`` for crawlers whose queue is made of an estimate by ``queue``."""
+    """The table of ``P_ST`` for crawlers whose estimates (except random) ``queue`` wraps."""
     estimates = {name: make for name, make in crawlers(len(web), [GROWTH], seed=1).items() if name in COMPARED}
     queued = {
         name: make if name == "random" else partial(lambda make: queue(make()), make)

@@ -2,11 +2,11 @@
 
     python -m benchmarks.spam_model [--pages 12] [--seed 2010] [--held-out 7] [--honest WEB] [--judge WEB...] [--out FILE]
 
-Trained on pages of all spam sites, and as many honest pages, of the hostile web ``--seed``; judged on those of another,
-``--held-out``, and on each kind of spam by a model that has not seen this kind. A page is taken for spam when its score is one
-half or more. With ``--honest`` the honest pages to learn from are, besides those, a sample of a web of public sites. For each
-``--judge``, another such web, the share of its pages is printed that are taken for spam. ``--labels`` writes the pages of the
-first web and ``labels.tsv`` into a folder, for ``scrapy spam``.
+The model is trained on pages of all spam sites, and as many honest pages, of the hostile web ``--seed``. It is judged on those of
+another one, ``--held-out``, and each kind of spam also by a model that has not seen this kind. A page is taken for spam when its
+score is at least one half. With ``--honest`` the training set also includes a sample of a web of public sites as honest pages.
+For each ``--judge``, another such web, the share of its pages that taken for spam is printed. ``--labels`` writes the pages of
+the first web and ``labels.tsv`` into a folder, for ``scrapy spam``.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ SAMPLE = 2000
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A page: its kind (empty: honest), what a model knows of it, and its score by the built-in weights."""
+    """A page: its kind (empty: honest), its features, and its score by the built-in weights."""
 
     kind: str
     features: Features
@@ -50,7 +50,7 @@ class Example:
 
 
 def bodies(web: HostileWeb, pages: int) -> Iterator[tuple[str, str, bytes]]:
-    """Kind, URL and body of ``pages`` pages of each spam site, then of as many honest ones; each as a crawler gets it."""
+    """Kind, URL and body of ``pages`` pages of each spam site, then of as many honest ones, as served to a crawler."""
     spam = [
         (site.kind, url, reply.body)
         for site in web.bad_sites
@@ -86,7 +86,7 @@ def read(found: Iterable[tuple[str, str, bytes]]) -> list[Example]:
 
 
 def accused(name: str, model: SpamModel) -> str:
-    """How many pages of a web of public sites are taken for spam."""
+    """A line: how many pages of a web of public sites are taken for spam by the weights and by the classifier."""
     examples = read(islice(sample(name), SAMPLE))
     by_weights = sum(example.by_weights >= 0.5 for example in examples)
     by_model = sum(model.score(example.features) >= 0.5 for example in examples)
@@ -98,7 +98,7 @@ def model_of(examples: list[Example]) -> SpamModel:
 
 
 def line(name: str, model: SpamModel, examples: list[Example]) -> str:
-    """A row of the table: precision and recall of both."""
+    """A row of the table: precision and recall of the model and of the built-in weights."""
     judged = [
         Judged.of([(example.by_weights, bool(example.kind)) for example in examples]),
         Judged.of([(model.score(example.features), bool(example.kind)) for example in examples]),

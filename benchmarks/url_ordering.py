@@ -2,13 +2,13 @@
 
     python -m benchmarks.url_ordering GRAPH [--start NODE] [--backlinks 100] [--rank 13] [--buffer 0.1] [--svg FILE]
 
-GRAPH is a text file, gzip or not, with a link a line: two numbers, from and to. The virtual crawler of Figure 1 starts at
-NODE and visits all that it reaches, by five orderings: at random, breadth-first, by backlinks seen so far, by PageRank
-of the links seen so far, and by cash. That part of the graph is the Web. Printed are ``P_ST`` with hot pages of
+GRAPH is a text file, gzip or not, with one link a line: two numbers, from and to. The virtual crawler of Figure 1 starts at
+NODE and visits all reachable nodes, with five orderings: random, breadth-first, by backlinks seen so far, by PageRank
+of the links seen so far, and by OPIC cash. The reachable part of the graph is the Web. Printed are ``P_ST`` with hot pages of
 ``--backlinks`` or more backlinks (Graph 1), ``P_CS`` by backlinks (Graph 2), ``P_ST`` with hot pages of PageRank
 ``--rank`` or more (Graph 3), the share of all PageRank (``WC(t)`` of paper 004 section 4.1), and ``P_BC`` for a buffer of
-the share ``--buffer`` of all pages. More than one value of ``--growth`` adds PageRank crawlers that compute all ranks more
-often, or more seldom.
+the share ``--buffer`` of all pages. More than one value of ``--growth`` adds PageRank crawlers that recompute all ranks more
+or less often.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ Orders = dict[str, list[int]]
 
 
 def read(path: str, start: int) -> Web:
-    """The graph in a file of edges."""
+    """The part of the graph in a file of edges that is reachable from ``start``."""
     edges = np.loadtxt(path, np.int32, ndmin=2)
     return Web(edges[:, 0], edges[:, 1], start)
 
 
 def crawlers(nodes: int, growths: list[float], seed: int) -> dict[str, Callable[[], Estimate]]:
-    """What orders the queue of each crawler, by name; a new one each time."""
+    """Factories of the estimate that orders the queue of each crawler, by name."""
     draws = np.random.default_rng(seed).exponential(size=nodes).tolist()
     named: dict[str, Callable[[], Estimate]] = {
         "random": lambda: Drawn(draws),
@@ -54,7 +54,7 @@ def crawlers(nodes: int, growths: list[float], seed: int) -> dict[str, Callable[
 
 
 def crawl_all(web: Web, named: dict[str, Callable[[], Estimate]]) -> Orders:
-    """The order of each crawler; prints what it cost."""
+    """The visit order of each crawler; print the cost of each crawl."""
     orders: Orders = {}
     for name, make in named.items():
         estimate, began = make(), time.process_time()
@@ -65,7 +65,7 @@ def crawl_all(web: Web, named: dict[str, Callable[[], Estimate]]) -> Orders:
 
 
 def table(title: str, curves: dict[str, Curve]) -> str:
-    """Percent at each share of the Web crawled."""
+    """A table of percentages at each share of the Web crawled."""
     rows = [title, f"{'crawled':16}" + "".join(f"{share:>7.0%}" for share in SHARES)]
     for name, curve in curves.items():
         values = (100 * value_at(curve, round(share * len(curve))) for share in SHARES)

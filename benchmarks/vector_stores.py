@@ -1,12 +1,12 @@
-"""Where the vectors of chunks could be kept: an array that NumPy maps into memory, sqlite-vec, usearch and LanceDB, on the same
+"""Ways to store the vectors of chunks: an array that NumPy maps into memory, sqlite-vec, usearch and LanceDB, on the same
 vectors and queries.
 
     python benchmarks/vector_stores.py --chunks 100000 --dimensions 384 [--store numpy16 usearch] [--json stores.json]
 
-The vectors are of length 1, around a thousand centres that differ in size; queries are vectors with noise. Shown are seconds to
-build, megabytes on disk, seconds to the first answer of a new process (files in the cache of the operating system),
-milliseconds of later ones, for the 100 nearest, memory of the process that asks, and recall of the ten nearest against exact
-search in 32 bits. Each store is in a process of its own. The packages of the others are no dependencies of the project.
+The vectors have length 1 and lie around a thousand centres of different sizes; queries are vectors with noise. Shown are seconds
+to build, megabytes on disk, seconds to the first answer of a new process (files in the cache of the operating system),
+milliseconds of later answers, for the 100 nearest, memory of the querying process, and recall of the ten nearest against exact
+search in 32 bits. Each store runs in a separate process. The packages of the other stores are not dependencies of the project.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ import numpy as np
 QUERIES = 50
 NEAREST = 100
 BATCH = 10_000  # vectors that are added at a time
-BLOCK = 1_024  # rows that are turned into 32 bits at a time: BLAS multiplies that many in one thread
+BLOCK = 1_024  # rows that are converted to 32 bits at a time: BLAS multiplies that many in one thread
 
 Ask = Callable[[Any], Any]
 
 
 def made(folder: Path, chunks: int, dimensions: int) -> None:
-    """``vectors.npy``, ``queries.npy`` and the rows that are nearest to each query, best first."""
+    """Write ``vectors.npy``, ``queries.npy`` and the nearest rows of each query, best first."""
     random = np.random.default_rng(1)
     centres = random.standard_normal((1_000, dimensions), np.float32)
     sizes = 1 / np.arange(1, 1_001)
@@ -84,7 +84,7 @@ def numpy_open(folder: Path, kind: str) -> Ask:
 
 
 def bytes_build(folder: Path) -> None:
-    """A byte a number, the largest of a vector 127, and the factor in 32 bits."""
+    """One byte a number, scaled so that the largest of a vector is 127, and the scale factor in 32 bits."""
     with (folder / "store").open("wb") as file:
         for _, rows in batches(folder):
             factors = np.abs(rows).max(axis=1, keepdims=True) / 127
@@ -106,7 +106,7 @@ def bytes_open(folder: Path) -> Ask:
 
 
 def sqlite_vec_database(folder: Path) -> Any:
-    """Through APSW: many builds of Python cannot load extensions into their own SQLite."""
+    """Open the database with APSW: many builds of Python cannot load extensions into their own SQLite."""
     import apsw
     import sqlite_vec
 
@@ -221,7 +221,7 @@ def ask(name: str, folder: Path) -> dict[str, float]:
 
 
 def peak_memory() -> int:
-    """Megabytes of this process; what getrusage says is also that of the process before it."""
+    """Peak memory of this process in megabytes; getrusage would include the process before ``exec``."""
     [line] = [line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM")]
     return round(int(line.split()[1]) / 1_024)
 

@@ -1,6 +1,6 @@
-"""What the site has besides ``docs/``: README and other pages of the root, the notebook; and where links out of ``docs/`` lead.
+"""Adds the site's pages from outside ``docs/`` (README and other root pages, the notebook) and redirects links out of ``docs/``.
 
-MkDocs calls what begins with ``on_`` (``mkdocs.yml``).
+MkDocs calls the functions that begin with ``on_`` (``mkdocs.yml``).
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ OF_THE_ROOT = {  # file of the root -> its page
     "CODE_OF_CONDUCT.md": "code-of-conduct.md",
 }
 NOTEBOOK, RENDERED = "library.ipynb", "library-notebook.md"
-_LONG = 35  # characters of the longest cell of a row, from which a table has texts
+_LONG = 35  # characters in the longest cell of a row; from there on a table counts as one of texts
 _LINK = re.compile(r"(?<!!)\[((?:[^\[\]]|\[[^\]]*\])*)\]\((?![a-z]+:|#)([^)\s#]+)(#[^)\s]*)?\)")
 _IMAGE = re.compile(r"(!\[[^\]]*\]\()(?![a-z]+:)([^)\s]+)\)")
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the pages that are made of other files."""
+    """Add the pages that are made from files outside ``docs/``."""
     for name, page in OF_THE_ROOT.items():
         text = (ROOT / name).read_text(encoding="utf-8")
         files.append(File.generated(config, page, content=relinked(text, "", page, config.repo_url or "")))
@@ -41,7 +41,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """The text of a page of ``docs/``, with its links turned."""
+    """The Markdown of a page of ``docs/``, with its links adapted to the site."""
     source = page.file.src_uri
     if source in (*OF_THE_ROOT.values(), RENDERED):
         return markdown
@@ -49,14 +49,14 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
 
 def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """The page with its tables of texts marked, for ``docs/site.css``; in others one compares numbers."""
+    """The page with its tables of texts marked for ``docs/site.css``; other tables hold numbers to compare."""
     return re.sub(r"<table>.*?</table>", lambda table: _marked(table[0]), html, flags=re.DOTALL)
 
 
 def relinked(text: str, folder: str, page: str, repository: str = "") -> str:
-    """``text`` of a file in ``folder`` of the project, with links as ``page`` of the site needs them.
+    """``text`` of a file in ``folder`` of the project, with its links adapted to ``page`` of the site.
 
-    What is not on the site leads to the repository, if it has an address, and is no link otherwise.
+    A link to a file outside the site leads to ``repository``; without a repository it becomes plain text.
     """
 
     def turned(link: re.Match[str]) -> str:

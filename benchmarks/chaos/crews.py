@@ -1,4 +1,4 @@
-"""Disasters of several workers, which share the hosts of a crawl and meet in Redis."""
+"""Disasters of several workers, which share the hosts of a crawl and communicate through Redis."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SHORT_LEASE = 4  # seconds: FRONTIER_REDIS_LEASE where a worker is to be given 
 
 
 def workers(scene: Scene) -> None:
-    """One of two or three is killed; at times it comes back at once, else the others take over its hosts."""
+    """One of two or three workers is killed; sometimes it restarts at once, else the others take over its hosts."""
     scene.crawler.settings["FRONTIER_REDIS_LEASE"] = _SHORT_LEASE
     _begin(scene)
     if scene.crawler.reach(scene.some()):
@@ -27,7 +27,7 @@ def workers(scene: Scene) -> None:
 
 
 def join(scene: Scene) -> None:
-    """Another worker joins one or two; at times one of those that were there is killed meanwhile, and comes back."""
+    """Another worker joins one or two; sometimes an existing worker is killed meanwhile and restarts."""
     crawler = scene.crawler
     _begin(scene, scene.random.randint(1, 2))
     before = list(crawler.names)
@@ -41,7 +41,7 @@ def join(scene: Scene) -> None:
 
 
 def clock_off(scene: Scene) -> None:
-    """The clock of one worker is wrong by ten seconds; at times a worker is killed, and comes back."""
+    """The clock of one worker is wrong by ten seconds; sometimes a worker is killed and restarts."""
     crawler = scene.crawler
     crawler.shifts = {"w1": scene.random.choice((-_OFF, _OFF))}
     _begin(scene)
@@ -51,7 +51,7 @@ def clock_off(scene: Scene) -> None:
 
 
 def network(scene: Scene) -> None:
-    """Between one worker and Redis nothing arrives for some seconds, or the connections break."""
+    """Between one worker and Redis nothing passes for some seconds, or the connections break."""
     cut = _relayed(scene)
     if scene.crawler.reach(scene.some()):
         is_silent, seconds = scene.random.random() < 0.5, scene.random.uniform(0.5, 4.0)
@@ -63,7 +63,7 @@ def network(scene: Scene) -> None:
 
 
 def given_up(scene: Scene) -> None:
-    """One worker does not reach Redis for so long that the others take over its hosts; then it is there again."""
+    """One worker cannot reach Redis for so long that the others take over its hosts; then it can again."""
     scene.crawler.settings["FRONTIER_REDIS_LEASE"] = _SHORT_LEASE
     cut = _relayed(scene)
     if scene.crawler.reach(scene.some()):
@@ -71,13 +71,13 @@ def given_up(scene: Scene) -> None:
         for seconds in (0.0, _SHORT_LEASE, 2.0):
             time.sleep(seconds)
             scene.in_flight()
-            _permit_untold(scene, "w1")  # it may fetch what it had been granted, and can tell nobody
+            _permit_untold(scene, "w1")  # it may fetch the URLs granted to it, but cannot report them
         cut.speak()
     _end(scene)
 
 
 def drain(scene: Scene) -> None:
-    """One worker is told to leave; at times another one is killed meanwhile, and comes back."""
+    """One worker is told to leave; sometimes another one is killed meanwhile and restarts."""
     crawler = scene.crawler
     assert scene.redis is not None
     _begin(scene)
@@ -90,7 +90,7 @@ def drain(scene: Scene) -> None:
 
 
 def disk_lost(scene: Scene) -> None:
-    """One worker is killed, and its folder is lost with its disk. At times another one comes in its place."""
+    """One worker is killed, and its folder is lost with its disk. Sometimes a new worker replaces it."""
     crawler = scene.crawler
     crawler.settings["FRONTIER_REDIS_LEASE"] = _SHORT_LEASE
     _begin(scene)
@@ -104,28 +104,28 @@ def disk_lost(scene: Scene) -> None:
 
 
 def redis_kept(scene: Scene) -> None:
-    """Redis is killed and comes back with all that it had said yes to."""
+    """Redis is killed and restarts with all acknowledged data."""
     assert isinstance(scene.redis, RedisServer)
     _begin(scene, scene.random.randint(1, 2))
     _restart(scene, scene.redis)
 
 
 def redis_lost(scene: Scene) -> None:
-    """Redis had no file: it comes back with nothing."""
+    """Redis has no file: it is killed and restarts empty."""
     redis_kept(scene)
     scene.is_damaged = True
     scene.in_flight()
 
 
 def cluster(scene: Scene) -> None:
-    """One node of three is killed and comes back: meanwhile the others answer nothing either."""
+    """One node of three is killed and restarts; meanwhile the other nodes do not answer either."""
     assert isinstance(scene.redis, RedisCluster)
     _begin(scene, scene.random.randint(1, 2))
     _restart(scene, scene.random.choice(scene.redis.nodes))
 
 
 def _begin(scene: Scene, number: int = 0) -> None:
-    """So many workers start; by default, two or three."""
+    """Start ``number`` workers; by default, two or three."""
     crawler = scene.crawler
     crawler.names = [f"w{each}" for each in range(number or scene.random.randint(2, 3))]
     for name in crawler.names:
@@ -133,7 +133,7 @@ def _begin(scene: Scene, number: int = 0) -> None:
 
 
 def _end(scene: Scene) -> None:
-    """When all have ended as they should, the crawl is complete; some such runs are resumed all the same."""
+    """If all workers ended normally, the crawl is complete; some complete crawls are resumed all the same."""
     codes = scene.crawler.wait()
     scene.notes.append(f"ended with {codes}")
     scene.is_over = not any(codes) and scene.random.random() < 0.7
@@ -151,7 +151,7 @@ def _kill_one(scene: Scene, names: list[str] | None = None, *, comes_back: bool 
 
 
 def _permit_untold(scene: Scene, name: str) -> None:
-    """What others have not heard of may be asked for again by whoever gets the hosts of a worker."""
+    """Permit the next owner of a worker's hosts to fetch URLs again whose fetch the worker could not report."""
     assert scene.redis is not None
     told = int(connect(url=scene.redis.url).hget(CrawlKeys("chaos").published, name) or 0)
     history = scene.crawler.folder / "crawl" / "workers" / name / "history.jsonl"
@@ -170,7 +170,7 @@ def _lose_folder(scene: Scene, name: str) -> None:
 
 
 def _relayed(scene: Scene) -> Relay:
-    """Two or three workers start, of which w1 reaches Redis by what is returned."""
+    """Start two or three workers; w1 reaches Redis through the returned relay."""
     assert isinstance(scene.redis, RedisServer)
     scene.relay = Relay(scene.redis.port)
     scene.crawler.own["w1"] = {"REDIS_URL": scene.relay.url}

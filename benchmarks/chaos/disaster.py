@@ -1,4 +1,4 @@
-"""Disasters of one process. Each begins a crawl, lets something happen to it, and leaves it to be resumed."""
+"""Disasters of one process. Each starts a crawl, disturbs it, and leaves it to be resumed."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ from benchmarks.chaos.damage import cut_tail, files_of, flip_bits, zero_tail
 from benchmarks.chaos.relay import Relay
 from benchmarks.redis_server import RedisCluster, RedisServer
 
-_SUSPENDED = 6.5  # seconds: longer than the time-out, and than what counts as a suspension
+_SUSPENDED = 6.5  # seconds: longer than the time-out and the shortest pause that counts as a suspension
 _STEADY = 2.0  # seconds around the start of a process, in which limits are not set
 _LOG_FILES = ("history.jsonl", "items.jsonl", "links.jsonl", "frontier/journal.jsonl")
 
 
 @dataclass
 class Scene:
-    """What a disaster can touch, and what it notes of it."""
+    """Everything that a disaster can affect, and its notes for the verdict."""
 
     crawler: Crawler
     random: Random
     pages: int
     redis: RedisServer | RedisCluster | None = None
     relay: Relay | None = None
-    moments: list[tuple[float, set[str]]] = field(default_factory=list)  # URLs in the histories at some times
+    moments: list[tuple[float, set[str]]] = field(default_factory=list)  # times, with the URLs in the histories then
     notes: list[str] = field(default_factory=list)
     is_damaged: bool = False
-    is_over: bool = False  # all workers have ended as they do when nothing is left
+    is_over: bool = False  # all workers have ended because nothing was left
     gone: set[str] = field(default_factory=set)  # URLs in a history that was lost with its disk
-    damaged: set[str] = field(default_factory=set)  # URLs that the histories had, before they were damaged
+    damaged: set[str] = field(default_factory=set)  # URLs in the histories before these were damaged
 
     def some(self) -> int:
-        """A number of pages at which something happens."""
+        """A random number of pages at which something happens."""
         return self.random.randint(1, int(self.pages * 0.8))
 
     def known(self) -> set[str]:
@@ -45,11 +45,11 @@ class Scene:
         return {line.get("url", "") for line in self.crawler.lines("history.jsonl")}
 
     def in_flight(self) -> None:
-        """What has been asked for by now, and is in no history, may be asked for again."""
+        """Permit URLs that have been requested so far, but are in no history, to be requested again."""
         self.moments.append((time.time(), self.known()))
 
     def killed(self, lines: int) -> None:
-        """The worker w0 is killed after so many lines."""
+        """Kill the worker w0 after ``lines`` lines."""
         self.crawler.start()
         self.crawler.reach(lines)
         self.crawler.kill("w0")
@@ -62,7 +62,7 @@ class Scene:
         self.notes.append(f"stopped with {self.crawler.wait()}")
 
     def ended(self) -> None:
-        """The crawl is over, in any of four ways."""
+        """End the crawl in one of four ways."""
         way = self.random.choice((self.killed, self.killed, self.stopped))
         way(self.some())
 
@@ -82,7 +82,7 @@ def stop(scene: Scene) -> None:
 
 
 def _hurt(scene: Scene, paths: list[Path], damage: Callable[[Path, Random], str]) -> None:
-    """Damage one of the files that are there."""
+    """Damage one of the existing files."""
     there = [path for path in paths if path.exists() and path.stat().st_size]
     before = scene.known()
     scene.notes.append(damage(scene.random.choice(there), scene.random))
@@ -92,7 +92,7 @@ def _hurt(scene: Scene, paths: list[Path], damage: Callable[[Path, Random], str]
 
 
 def cut(scene: Scene) -> None:
-    """A history, or at times another log, lacks its tail."""
+    """A history, or sometimes another log, loses its tail."""
     scene.ended()
     name = scene.random.choice(("history.jsonl", "history.jsonl", *_LOG_FILES))
     folder = scene.crawler.folders[0]
@@ -111,7 +111,7 @@ def flip(scene: Scene) -> None:
 
 
 def disk_full(scene: Scene) -> None:
-    """From some moment on, no file grows beyond the size that one of the logs has."""
+    """From some moment on, no file can grow beyond the present size of one of the logs."""
     process = scene.crawler.start()
     if scene.crawler.reach(scene.some()):
         sizes = [path.stat().st_size for path in scene.crawler.folders[0].glob("*.jsonl")]
@@ -122,7 +122,7 @@ def disk_full(scene: Scene) -> None:
 
 
 def clock(scene: Scene) -> None:
-    """The first run was ahead by an hour or more."""
+    """The clock of the first run is ahead by an hour or more."""
     scene.crawler.shifts = {"w0": scene.random.choice((3600.0, 86_400.0, 400.0))}
     scene.ended()
     scene.crawler.shifts = {}
@@ -140,7 +140,7 @@ def suspend(scene: Scene) -> None:
 
 
 def memory(scene: Scene) -> None:
-    """From some moment on, the process may have some megabytes more, and no others. At times it had a limit before."""
+    """From some moment on, the process can use only a few megabytes more. Sometimes it had a limit before."""
     if scene.random.random() < 0.5:
         scene.crawler.limits = "ulimit -S -v 16000000"
     process = scene.crawler.start()

@@ -1,4 +1,4 @@
-"""A bad site, and what all kinds of them have in common: where they lead, and how they lure."""
+"""Base of all bad sites: the links out of them, and the means by which they attract visitors."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from benchmarks.hostile_web import markup, prose
 from benchmarks.hostile_web.markup import A
 from crawlproject.records import Reply
 
-THROWAWAY = 9973  # the remainder of the number in the name of a throwaway domain is that of its owner
+THROWAWAY = 9973  # the number in a throwaway domain's name modulo this is its owner's number
 
 
 @dataclass(frozen=True)
 class BadSite:
-    """A host that wants visits. ``theme`` is what it pretends to be about, or was about once.
+    """A host that tries to attract visits. ``theme`` is what it pretends to be about, or was about once.
 
-    ``friends`` gives a link to another bad site, and ``quotes`` a paragraph of some good page about a theme. ``number`` tells
-    the bad sites of a web apart.
+    ``friends`` returns a link to another bad site, and ``quotes`` a paragraph of some good page about a theme. ``number`` is
+    unique among the bad sites of a web.
     """
 
     host: str
@@ -38,7 +38,7 @@ class BadSite:
 
     @cached_property
     def style(self) -> Mapping[str, str]:
-        """The words of this site: no two sites of a kind are written alike."""
+        """The words that this site uses: no two sites of a kind are written alike."""
         rng = Random(f"{self.seed} style")
         return {
             "folder": rng.choice(("view", "go", "item", "x", "page", "archive", "read", prose.name(rng))),
@@ -47,23 +47,23 @@ class BadSite:
         }
 
     def rng(self, *what: object) -> Random:
-        """A generator for one page, or for one part of the site: always the same."""
+        """A random generator for one page, or one part of the site, always with the same seed."""
         return Random(f"{self.seed} {what!r}")
 
     def word(self, rng: Random) -> str:
         return prose.word(self.theme, rng)
 
     def slug(self, rng: Random, words: int = 2) -> str:
-        """Words of the theme as they stand in URLs."""
+        """Words of the theme in the form used in URLs."""
         text = "-".join(self.word(rng) for _ in range(words))
         return text.encode("ascii", "ignore").decode().strip("-").lower()
 
     def stolen(self, rng: Random) -> str:
-        """What somebody else has written."""
+        """A paragraph stolen from a good page."""
         return self.quotes(self.theme, rng)
 
     def throwaway(self, rng: Random) -> str:
-        """Another domain of the same owner, one of a hundred million."""
+        """Another domain of the same owner, out of a hundred million."""
         return f"{self.slug(rng, 1)}{rng.randrange(200, 90_000) * THROWAWAY + self.number}.{rng.choice(('example', 'test'))}"
 
     def out(self, rng: Random, count: int) -> list[A]:
@@ -71,7 +71,7 @@ class BadSite:
         return [self.friends(rng) for _ in range(count)]
 
     def url(self, rng: Random) -> str:
-        """Some page of this site that looks like a page of a good one."""
+        """The URL of some page of this site, in the style of a good site."""
         style, number = self.style, rng.randrange(10**6)
         words = f"{self.word(rng)}-{self.word(rng)}".encode("ascii", "ignore").decode()
         if self.rng("query").random() < 0.3:
@@ -79,7 +79,7 @@ class BadSite:
         return f"{self.home}{style['folder']}/{words}-{number}{style['ending']}"
 
     def own(self, rng: Random, count: int) -> list[A]:
-        """Links to pages of its own."""
+        """Links to other pages of this site."""
         return [A(self.url(rng), prose.phrase(self.theme, rng)) for _ in range(count)]
 
     def page(
@@ -102,6 +102,6 @@ class BadSite:
 
 
 class Answer(Protocol):
-    """What a kind of bad site answers to a URL of its own: ``path`` begins with a slash, ``query`` may be empty."""
+    """Answers a URL of a kind of bad site. ``path`` begins with a slash; ``query`` may be empty."""
 
     def __call__(self, site: BadSite, url: str, path: str, query: str) -> Reply: ...

@@ -1,6 +1,6 @@
-"""The good part of the hostile web: sites of people who mean what they write.
+"""The good part of the hostile web: honest sites written by people.
 
-A site is about one theme, with articles, some of them about other themes, and lists that lead to these. Articles lead to
+A site is about one theme; it has articles, some of them about other themes, and lists that link to these. Articles link to
 articles of other sites, mostly of their theme and often to well-known ones; hubs collect links to one theme.
 """
 
@@ -15,7 +15,7 @@ from random import Random
 from benchmarks.hostile_web import markup, prose
 from benchmarks.hostile_web.markup import A
 
-PER_LIST = 15  # articles that one page of a list leads to
+PER_LIST = 15  # articles that one page of a list links to
 _OWN_THEME = 0.75  # of a site's articles
 _SHARES = {"coral": 14, "everyday": 26}  # sites of a theme, of about 100; 12 of any other
 _PARAGRAPH = re.compile(r"<p>(.*?)</p>", re.DOTALL)
@@ -50,7 +50,7 @@ class Site:
         return f"{self.home}{self.folder}/list-{number}.html"
 
     def theme_of(self, number: int) -> str:
-        """What an article is about."""
+        """The theme of an article."""
         rng = Random(f"{self.seed} theme {number}")
         if self.hub or rng.random() < _OWN_THEME:
             return self.theme
@@ -79,7 +79,7 @@ def make_sites(count: int, seed: int) -> list[Site]:
 
 
 class GoodPart:
-    """The pages of the good sites. ``litter(url, theme, rng)`` gives the links that somebody else left on a page."""
+    """The pages of the good sites. ``litter(url, theme, rng)`` returns the spam links that others left on a page."""
 
     def __init__(self, sites: list[Site], litter: Callable[[str, str, Random], list[A]]) -> None:
         self._litter = litter
@@ -100,7 +100,7 @@ class GoodPart:
                 yield url
 
     def quote(self, theme: str, rng: Random) -> str:
-        """A paragraph of an article about a theme, for those who steal; without its links."""
+        """A paragraph of an article about a theme, without its links, for sites that steal text."""
         if theme not in self._about:
             self._about[theme] = list(self.articles(theme)) or list(self._pages)
         body = self.body(rng.choice(self._about[theme])) or b""
@@ -144,7 +144,7 @@ class GoodPart:
         return A(site.article(number), site.title(number))
 
     def _elsewhere(self, theme: str, rng: Random) -> A:
-        """An article about a theme, of a site that has it; low numbers are well known."""
+        """An article about a theme, on a site of that theme; low numbers are well known and chosen more often."""
         sites = self._by_theme[theme]
         site = sites[int(len(sites) * rng.random() ** 1.6)]
         number = int(site.articles * rng.random() ** 1.4)

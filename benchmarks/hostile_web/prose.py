@@ -1,6 +1,6 @@
-"""Endless prose: sentences of the words of a theme, held together by the small words of a language.
+"""Endless prose: sentences of the words of a theme, held together by the function words of a language.
 
-No two texts share more than chance gives, so that nothing but a copy looks like a copy. The words of a theme are those of its
+Two texts share no more than chance gives, so that only a copy looks like a copy. The words of a theme are those of its
 phrase bank in the sample web.
 """
 
@@ -17,7 +17,7 @@ from crawlproject.webs.sample import plan
 from crawlproject.webs.sample.plan import EVERYDAY, Theme
 
 THEMES: Sequence[Theme] = (*plan.THEMES, EVERYDAY)
-KEYWORDS = {theme.key: tuple(theme.subjects) for theme in THEMES}  # what people search for, and spammers write
+KEYWORDS = {theme.key: tuple(theme.subjects) for theme in THEMES}  # the words that people search for and spammers write
 
 _FRAMES = tuple(
     frame.split()
@@ -40,7 +40,7 @@ _FRAMES = tuple(
 )
 _SMALL = frozenset(word for frame in _FRAMES for word in frame)
 _WORD = re.compile(r"[^\W\d_]{4,}")
-_OWN_SHARE = 0.42  # of the longer words of a text that are those of its theme; the rest is everyday life
+_OWN_SHARE = 0.42  # share of a text's longer words that belong to its theme; the rest are everyday words
 
 
 @cache
@@ -54,13 +54,13 @@ def _words(key: str) -> tuple[tuple[str, ...], tuple[float, ...]]:
 
 
 def word(key: str, rng: Random) -> str:
-    """A word of a theme, frequent ones more often."""
+    """Draw a word of a theme by its frequency."""
     words, weights = _words(key)
     return rng.choices(words, cum_weights=weights)[0]
 
 
 def sentence(key: str, rng: Random, own: float = _OWN_SHARE) -> str:
-    """A sentence; ``own`` of its longer words are those of the theme."""
+    """A sentence; ``own`` is the share of its longer words that belong to the theme."""
     parts = [
         part if part != "_" else word(key if rng.random() < own else EVERYDAY.key, rng) for part in rng.choice(_FRAMES)
     ]
@@ -74,7 +74,7 @@ def paragraphs(key: str, rng: Random, count: int, own: float = _OWN_SHARE) -> li
 
 
 def headline(key: str, rng: Random) -> str:
-    """The title of an article: what it is about, and a word more."""
+    """The title of an article: its subject and one more word."""
     subject = rng.choice(KEYWORDS[key])
     frame = rng.choice(
         ("On {s} and {w}", "{s}: a {w} of our own", "The {w} of {s}", "{s}", "Notes about {s}", "{w}, {s}, {v}")
@@ -84,13 +84,13 @@ def headline(key: str, rng: Random) -> str:
 
 
 def phrase(key: str, rng: Random) -> str:
-    """What somebody who wants a visit writes on a link: the keywords of the theme, and a bait."""
+    """The anchor text of a link that wants visits: the keywords of the theme and a bait."""
     bait = ("best", "free", "all about", "top 10", "pictures of", "guide to", "more on", "the truth about", "new:", "")
     return f"{rng.choice(bait)} {rng.choice(KEYWORDS[key])} {word(key, rng)}".strip()
 
 
 def name(rng: Random) -> str:
-    """A word for a host name that nobody uses."""
+    """An invented word for a host name."""
     syllables = (
         "ba",
         "cor",

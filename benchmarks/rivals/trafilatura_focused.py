@@ -1,9 +1,9 @@
 """trafilatura's focused crawler, one site a seed.
 
-It stays on a site, and there below the folder of its first page. So every seed is a site; the sites take turns of ten
-visits, its own default, and what one site leaves of the budget goes to the others. Each turn goes on with the pages to
-visit that the last one left. A site that is exhausted below its seed goes on from the home page of the host. Pauses
-are off, and robots.txt is read once a site.
+The crawler stays on a site, below the folder of its first page. So every seed is a site; the sites take turns of ten
+visits, the crawler's own default, and the budget that one site leaves unused goes to the others. Each turn resumes with
+the pages to visit that the last turn left. A site that is exhausted below its seed continues from the home page of the
+host. Pauses are off, and robots.txt is read once a site.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ TURN = 10  # visits
 
 
 def starting_points(seeds: Iterable[str]) -> list[list[str]]:
-    """For each host, in the order of its first seed: its seeds, and its home page at last."""
+    """For each host, in the order of its first seed: its seeds, then its home page."""
     hosts: dict[str, list[str]] = {}
     for seed in seeds:
         parts = urlsplit(seed)
@@ -41,10 +41,10 @@ def take_turns(sites: Iterable[Iterator[Any]]) -> None:
 
 
 def crawl_site(starts: Iterable[str], rules: RobotFileParser, visit: Callable[..., Any]) -> Iterator[int]:
-    """The turns of one site; each tells how many pages wait. ``visit`` is ``focused_crawler`` with all else set.
+    """The turns of one site; each yields the number of waiting pages. ``visit`` is ``focused_crawler`` with all else set.
 
-    The crawler's store of URLs lives as long as the process. So one page to visit is enough to say that this is no new
-    start, and handing it all the others and all known ones again, which takes it long, is spared.
+    The crawler's store of URLs lives as long as the process. So passing one page to visit is enough to mark a turn as a
+    continuation; passing all waiting and all known pages again would be slow.
     """
     for start in starts:
         left: tuple[list[str], list[str]] = ([], [])
@@ -73,7 +73,7 @@ def main() -> None:
 
     config = deepcopy(DEFAULT_CONFIG)
     config["DEFAULT"].update(SLEEP_TIME="0", SSRF_PROTECTION="no")  # else it would refuse the proxy on loopback
-    # It knows SOCKS proxies only: an HTTP proxy has to be put into the place of its pool of connections.
+    # It supports SOCKS proxies only: an HTTP proxy has to replace its connection pool.
     downloads.HAS_PYCURL, downloads.PROXY_URL = False, None
     downloads.HTTP_POOL = downloads.NO_CERT_POOL = urllib3.ProxyManager(job["proxy"])
     spider.fetch_response = noted

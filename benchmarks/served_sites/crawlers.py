@@ -1,4 +1,4 @@
-"""The crawlers that are compared, each a process of its own that asks nginx: ours, ``wget -r``, and a plain CrawlSpider."""
+"""The crawlers in the comparison, each a process that sends its requests to nginx: ours, ``wget -r``, a plain CrawlSpider."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from crawlproject.storage.read import read_visits
 
 ROOT = Path(__file__).resolve().parents[2]
 SEEN = "bodies.txt"  # the MD5 of each page that the plain spider got
-# What no crawler here is after, so that fetches compare; ours and Scrapy leave these out by themselves.
+# Files that no crawler here needs, excluded so that fetches compare; ours and Scrapy's leave these out by default.
 NO_PAGES = "css,js,mjs,map,json,png,jpg,jpeg,gif,svg,ico,webp,bmp,pdf,ps,gz,tgz,bz2,xz,zip,tar,jar,deb,woff,woff2,ttf,eot,mp3,mp4"
 
-_GRACE = 60.0  # seconds that a crawler has to end after it was told to
+_GRACE = 60.0  # seconds that a crawler has to end after the signal
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One crawl: its requests, whether it ended by itself, for how long it ran, and its folder."""
+    """One crawl: its requests, whether it ended on its own, its duration, and its folder."""
 
     crawler: str
     accesses: Sequence[Access]
@@ -37,7 +37,7 @@ class Run:
 
     @property
     def gap(self) -> float:
-        """The longest time between two requests, the second one's answer left out."""
+        """The longest time from the end of an answer to the start of the next request."""
         starts = sorted(access.at - access.seconds for access in self.accesses)
         ends = sorted(access.at for access in self.accesses)
         return max((start - end for end, start in zip(ends, starts[1:], strict=False)), default=0.0)
@@ -68,7 +68,7 @@ def wget(site: Site, folder: Path, settings: Sequence[str]) -> list[str]:
 
 
 def plain(site: Site, folder: Path, settings: Sequence[str]) -> list[str]:
-    """Scrapy's CrawlSpider with a rule that follows all links of the site."""
+    """Scrapy's CrawlSpider with a rule that follows all links within the site."""
     return [sys.executable, "-m", "benchmarks.served_sites.plain_crawl", site.seed, site.host, str(folder / SEEN)]
 
 
@@ -76,7 +76,7 @@ CRAWLERS: dict[str, Callable[[Site, Path, Sequence[str]], list[str]]] = {"ours":
 
 
 def crawl(name: str, site: Site, front: Front, folder: Path, limit: Limit, settings: Sequence[str]) -> Run:
-    """One crawl of a site; it is told to end when it has used its fetches or its seconds."""
+    """Run one crawl of a site; stop it when it has used up its fetches or its seconds."""
     folder.mkdir(parents=True)
     command = CRAWLERS[name](site, folder, settings)
     before, start = front.count(), time.monotonic()
@@ -87,13 +87,13 @@ def crawl(name: str, site: Site, front: Front, folder: Path, limit: Limit, setti
         )  # fmt: skip
         ended = _wait(process, lambda: limit.is_reached(front.count() - before, time.monotonic() - start))
     seconds = time.monotonic() - start
-    time.sleep(0.2)  # nginx writes the last line
+    time.sleep(0.2)  # until nginx has written the last line
     return Run(name, front.accesses(before), ended, seconds, folder)
 
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """What a crawl may use."""
+    """The budget of a crawl."""
 
     fetches: int
     seconds: float
@@ -121,7 +121,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def bodies(run: Run) -> list[str]:
-    """The MD5 of each page of HTML that a crawler got, for counting copies."""
+    """The MD5 of each HTML page that a crawler got, to count copies."""
     if run.crawler == "ours":
         visits = read_visits(run.folder / "crawl")
         return [
