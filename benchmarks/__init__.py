@@ -1,1 +1,1 @@
-"""Programs that measure; each prints a table and can write JSON."""
+"""Benchmark programs; each prints a table, and most can write JSON."""

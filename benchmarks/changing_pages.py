@@ -1,4 +1,4 @@
-"""Pages as servers change them: by themselves, for everybody; or for crawlers, which is cloaking."""
+"""Pages as servers change them: for every visitor alike, or for crawlers only, which is cloaking."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from random import Random
 
-Serve = Callable[[bytes, Random, bool, int], bytes]  # body, dice of this fetch, for a browser, number of the page
+Serve = Callable[[bytes, Random, bool, int], bytes]  # body, generator of this fetch, whether for a browser, page number
 
 _WORDS = (
     *(
@@ -48,7 +48,7 @@ def text(rng: Random, words: int) -> str:
 
 
 def added(body: bytes, html: str) -> bytes:
-    """The page with something at its end."""
+    """The page with ``html`` appended."""
     head, tag, rest = body.rpartition(b"</body>")
     return (head + html.encode() + tag + rest) if tag else body + html.encode()
 
@@ -58,14 +58,14 @@ def nothing(body: bytes, rng: Random, browser: bool, number: int) -> bytes:
 
 
 def dated(body: bytes, rng: Random, browser: bool, number: int) -> bytes:
-    """The date, a counter, and how long it took."""
+    """Add the date, a counter, and the time that the page took."""
     return added(
         body, f"<p>Visitor {rng.randrange(10**6)}, {rng.randrange(1, 29)}.{rng.randrange(1, 13)}.2026 {rng.random()}"
     )
 
 
 def advertised(body: bytes, rng: Random, browser: bool, number: int) -> bytes:
-    """Three advertisements of a hundred."""
+    """Add three advertisements out of a hundred."""
     ads = (Random(f"ad {rng.randrange(100)}") for _ in range(3))
     return added(
         body, "".join(f'<div><a href="http://ads.example/{text(ad, 1)}">{text(ad, 12)}</a></div>' for ad in ads)
@@ -73,23 +73,23 @@ def advertised(body: bytes, rng: Random, browser: bool, number: int) -> bytes:
 
 
 def related(body: bytes, rng: Random, browser: bool, number: int) -> bytes:
-    """Eight related pages of sixty."""
+    """Add eight related pages out of sixty."""
     chosen = rng.sample(range(60), 8)
     return added(body, "".join(f'<li><a href="/related/{n}">{text(Random(n), 7)}</a>' for n in chosen))
 
 
 def boxed(body: bytes, rng: Random, browser: bool, number: int) -> bytes:
-    """A box of 120 words that half of the visitors see."""
+    """Add a box of 120 words that half of the visitors see."""
     return added(body, f"<div>{text(Random(f'box {number}'), 120)}</div>") if rng.random() < 0.5 else body
 
 
 def shuffled(body: bytes, rng: Random, browser: bool, number: int) -> bytes:
-    """Every third paragraph is another one each time."""
+    """Replace every third paragraph by a different one each time."""
     return re.sub(rb"<p[^>]*>", lambda found: found[0] + (text(rng, 30).encode() if rng.random() < 0.33 else b""), body)
 
 
 def bannered(body: bytes, rng: Random, browser: bool, number: int) -> bytes:
-    """A browser is asked for its consent and shown an offer."""
+    """Add a consent dialog and an offer for browsers."""
     return added(body, f"<div>{text(Random(7), 80)}</div>") if browser else body
 
 
@@ -115,7 +115,7 @@ CHANGES: dict[str, Serve] = {
 
 
 def stuffed(share: float) -> Serve:
-    """Keywords for crawlers, so many as are ``share`` of the words of the page."""
+    """Add keywords for crawlers, as many as ``share`` of the words of the page."""
 
     def serve(body: bytes, rng: Random, browser: bool, number: int) -> bytes:
         words = int(share * len(re.sub(rb"<[^>]*>", b" ", body).split()))
@@ -125,7 +125,7 @@ def stuffed(share: float) -> Serve:
 
 
 def farmed(links: int) -> Serve:
-    """Links for crawlers, hardly with a text."""
+    """Add links for crawlers, with hardly any text."""
 
     def serve(body: bytes, rng: Random, browser: bool, number: int) -> bytes:
         farm = "".join(f'<a href="http://farm{n}.example/{number}">x</a> ' for n in range(links))
@@ -135,7 +135,7 @@ def farmed(links: int) -> Serve:
 
 
 def sneaky(bodies: Sequence[bytes]) -> Serve:
-    """Another page for browsers."""
+    """Serve a different page to browsers."""
 
     def serve(body: bytes, rng: Random, browser: bool, number: int) -> bytes:
         return bodies[(number + 1) % len(bodies)] if browser else body

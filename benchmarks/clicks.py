@@ -1,12 +1,12 @@
-"""What is behind the controls of widgets that others wrote: links found with and without clicks, and what a page takes.
+"""Pages behind the controls of third-party widgets: links found with and without clicks, and the cost of a page.
 
     npm install gridjs datatables.net jquery swagger-ui-dist rapidoc
     python -m benchmarks.clicks node_modules [--clicks 0 10 50] [--pages 6] [--json FILE]
 
-Each widget is a site of pages with 40 links each, put into them as its readme has it: tables with a pager, an API with operations
-that unfold. ``found`` is the share of these links that the crawl has seen, ``seconds`` the median of a page with its rendering,
-``cpu`` the CPU seconds of the crawl and its browser by pages, ``kinds`` how many kinds of controls were clicked, over all pages,
-and brought something. A crawl each, without pauses.
+Each widget is a site of pages with 40 links each, set up as its readme says: tables with a pager, an API with operations
+that unfold. ``found`` is the share of these links that the crawl has seen, ``seconds`` the median time of a page with its
+rendering, ``cpu`` the CPU seconds of the crawl and its browser per page, ``kinds`` the kinds of controls that were clicked and
+brought something, over all pages. Each figure comes from one crawl, without pauses.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ doc.setAttribute("spec-url", "/api" + location.pathname);
 
 
 class WidgetWeb:
-    """A site of ``pages`` pages with a ``widget``; ``modules`` is a folder of packages."""
+    """A site of ``pages`` pages with a ``widget``; ``modules`` is the folder of npm packages."""
 
     warnings: Sequence[str] = ()
 
@@ -101,7 +101,7 @@ class WidgetWeb:
 
 
 def run(web: WidgetWeb, folder: Path, clicks: int) -> dict[str, Any]:
-    """One crawl."""
+    """The figures of one crawl."""
     folder.mkdir()
     topic = folder / "topic.toml"
     topic.write_text(f'keywords = ["coral reef fish"]\nseeds = {json.dumps(web.seeds)}\n')

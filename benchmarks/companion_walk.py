@@ -1,4 +1,4 @@
-"""A walk of a simulated reader with a companion beside; for ``benchmarks/companion.py``."""
+"""A walk of a simulated reader with a companion; for ``benchmarks/companion.py``."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NONE, ANCHORS = "none", "anchors"
 
 
 class PagesAsJudged:
-    """The pages of a rehearsal with the scores that the present keywords give."""
+    """The pages of a rehearsal with scores by the present keywords."""
 
     def __init__(self, cache: PageCache, judged: Callable[[Page], Page]) -> None:
         self._cache = cache
@@ -38,7 +38,7 @@ class PagesAsJudged:
 def accompany(
     cache: PageCache, reader: Reader, clicks: int, policy: str, options: Options
 ) -> tuple[list[set[str]], int]:
-    """What is suggested at the end of each step, and the number of fetches."""
+    """The suggestions at the end of each step, and the number of fetches."""
     looks = policy not in (NONE, ANCHORS)
     chosen = options.model_copy(update={"ordering": policy if looks else "breadth_first"})
     with tempfile.TemporaryDirectory() as folder:
@@ -88,7 +88,7 @@ def _anchors(companion: Companion, page: Page, opened: set[str], most: int) -> l
 
 
 def _pass(rehearsal: CrawlSimulation, pages: PagesAsJudged, until: float) -> None:
-    """Crawl until that time."""
+    """Crawl until the time ``until``."""
     while True:
         if rehearsal.begin_fetch(pages):
             continue

@@ -1,4 +1,4 @@
-"""Who crawls over sockets: other crawlers, and our own orderings."""
+"""The crawlers of a race over sockets: other projects' crawlers, and our own orderings."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from crawlproject.orderings.registry import ordering_class
 from crawlproject.records import Topic
 
-# Nobody is polite here: only the order of the links differs.
+# No crawler is polite here: only the order of the links differs.
 IMPOLITE = {"POLITENESS_MIN_DELAY": 0, "POLITENESS_FACTOR": 0}
 LIVE = {**IMPOLITE, "RETRY_ENABLED": False, "CRAWL_PROGRESS_SECONDS": 0, "LOG_LEVEL": "ERROR"}
 LOG = "pages.jsonl"
@@ -21,7 +21,7 @@ LOG = "pages.jsonl"
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One crawl: a topic and the file it is from, how many pages, through which proxy, and a folder for files."""
+    """One crawl: a topic and its file, the number of pages, the proxy, and a folder for files."""
 
     topic: Topic
     file: Path
@@ -31,7 +31,7 @@ class Task:
 
 
 class Contender(Protocol):
-    """A crawler that can be started on a task; ``endless`` when it does not stop at the number of pages by itself."""
+    """A crawler that can run a task; ``endless`` if it does not stop on its own at the number of pages."""
 
     @property
     def title(self) -> str: ...
@@ -40,7 +40,7 @@ class Contender(Protocol):
     def endless(self) -> bool: ...
 
     def command(self, task: Task) -> list[str]:
-        """How to start it, in the folder of the project; what it needs is in the task's folder then."""
+        """Write the input files to the task's folder; return the command, to be run in the project's folder."""
         ...
 
 
@@ -48,7 +48,7 @@ class Contender(Protocol):
 class Rival:
     """Another crawler: ``module`` runs it; ``package`` has to be installed for ``python`` (empty: the project's own).
 
-    ``extras`` are added to its job.
+    ``extras`` are added to its job file.
     """
 
     title: str
@@ -67,7 +67,7 @@ class Rival:
 
 @dataclass(frozen=True, slots=True)
 class Live:
-    """A live crawl of ours with these settings; it writes all that a crawl writes, and ends by itself."""
+    """A live crawl of ours with these settings; it writes everything that a crawl writes, and ends on its own."""
 
     ordering: str
     settings: Mapping[str, str] = field(default_factory=dict)
@@ -75,7 +75,7 @@ class Live:
 
     @classmethod
     def spelled(cls, text: str) -> Live:
-        """``dom`` or ``dom,NAME=VALUE,...``; raises ``BadSetting`` for an ordering that there is not."""
+        """Parse ``dom`` or ``dom,NAME=VALUE,...``. Raises ``BadSetting`` for an unknown ordering."""
         ordering, *settings = text.split(",")
         ordering_class(ordering)
         return cls(ordering, dict(setting.partition("=")[::2] for setting in settings))
@@ -101,7 +101,7 @@ RIVALS = {
 
 
 def why_not(rival: Rival) -> str:
-    """Why a rival cannot be run by its interpreter, and what to do; empty when it can."""
+    """The reason why a rival cannot run with its interpreter, and the remedy; empty if it can."""
     if not rival.package:
         return ""
     try:
@@ -118,7 +118,7 @@ def why_not(rival: Rival) -> str:
 
 
 def titled(rival: Rival) -> str:
-    """The rival's title with the version of its package, where that is not the project's own."""
+    """The rival's title with the version of its package, if it is not part of the project."""
     if not rival.package:
         return rival.title
     code = f"from importlib.metadata import version; print(version({rival.package!r}))"

@@ -1,4 +1,4 @@
-"""What crawls cost a page, start-up left out."""
+"""The cost of crawls per page, start-up left out."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ EMPTY_RUNS = 3  # of which the median counts
 
 @dataclass(frozen=True, slots=True)
 class Crawled:
-    """Crawls of one process: how many pages it had processed, and what it used."""
+    """The crawls of one process: the number of processed pages, and the resources used."""
 
     pages: int
     usage: Usage
@@ -21,9 +21,9 @@ class Crawled:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What several processes cost beyond an empty run: CPU a page (ms), and memory (MB), the mean of their peaks.
+    """The cost of several processes beyond an empty run: CPU a page (ms), and memory (MB), the mean of their peaks.
 
-    ``pages`` were processed in all; ``start_mb`` is the peak of the empty run.
+    ``pages`` is the total number of pages processed; ``start_mb`` is the peak of the empty run.
     """
 
     pages: int
@@ -33,7 +33,7 @@ class Cost:
 
 
 def cost_of(runs: Sequence[Crawled], empty: Crawled) -> Cost:
-    """The cost of runs with one crawler; ``empty`` is a run with hardly a page. NaN when no page was processed."""
+    """The cost of runs of one crawler; ``empty`` is a run of hardly any page. CPU is NaN if no page was processed."""
     pages = sum(run.pages - empty.pages for run in runs)
     seconds = sum(run.usage.cpu_seconds - empty.usage.cpu_seconds for run in runs)
     peak = sum(run.usage.peak_mb for run in runs) / len(runs)

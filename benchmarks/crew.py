@@ -3,15 +3,15 @@
     python benchmarks/crew.py WEB [--topic FILE] [--orderings NAME...] [--workers 1 4] [--pages N] [--concurrent N]
                               [--json FILE] [-s NAME=VALUE]
 
-``WEB`` is a name as for ``VIRTUAL_WEB``, or ``hostile[:PART][@SEED]``, which brings its own topic. ``0`` workers means one crawl
-with its frontier in memory. ``--pages`` counts the pages of all workers together, and ``--concurrent`` all fetches under way at
-a time. For each crew: recall of the targets, fetches of bad sites (of the hostile web), pages that repeat another page, the most
-fetches of one text, and CPU time a page.
+``WEB`` is a name as for ``VIRTUAL_WEB``, or ``hostile[:PART][@SEED]``, which brings its own topic. ``0`` workers means one
+crawl with its frontier in memory. ``--pages`` counts the pages of all workers together, and ``--concurrent`` all fetches
+under way at a time. For each crew: recall of the targets, fetches of bad sites (of the hostile web), pages that repeat
+another page, the most fetches of one text, and CPU time a page.
 
 Each worker is a rehearsal with the frontier of a live worker: its own hosts on disk, its outbox, and a Redis shared by all
-workers. Only the clock is virtual, and there are no threads. A worker sends what it has for Redis before the clock moves on; it
-reads what Redis has for it in the same step, or after a quarter of a second, as a busy live worker does. A resting host rests
-only in the frontier of its owner, which knows the virtual time.
+workers. Only the clock is virtual, and there are no threads. A worker sends what it has for Redis before the clock moves on;
+it reads what Redis has for it in the same step, or after a quarter of a second, as a busy live worker does. A resting host
+rests only in the frontier of its owner, which knows the virtual time.
 """
 
 from __future__ import annotations

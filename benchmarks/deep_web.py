@@ -2,9 +2,9 @@
 
     python benchmarks/deep_web.py [--limit 200] [--scale 1.0] [--sites search] [--post]
 
-Every policy drives the same ``FormSource`` as a crawl does, on generated sites (``benchmarks/deep_web_sites.py``). A fetch is a
-result page. The oracle knows every list: at each step it takes the result page that shows the most new (relevant) items; the
-pages of a list are taken in order. Finally, the size estimates are compared with the truth.
+Every policy drives the same ``FormSource`` as a crawl does, on generated sites (``benchmarks/deep_web_sites.py``). A fetch is
+a result page. The oracle knows every list: at each step it takes the result page that shows the most new (relevant) items;
+the pages of a list are taken in order. Finally, the size estimates are compared with the truth.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A generated deep web: sites whose items are behind search forms, with known contents, and forms that are not queries.
 
-Text comes from the phrase banks of the sample web, with invented names of people and places that follow Zipf's law, so that the
-vocabulary grows with the collection. A site answers like a small search engine: all words must match, the order is fixed.
+Text comes from the phrase banks of the sample web, with invented names of people and places that follow Zipf's law, so that
+the vocabulary grows with the collection. A site answers like a small search engine: all words must match, the order is fixed.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ class DeepItem:
 class DeepSite:
     """One site. ``on_topic`` is the share of its items about the topic, ``cap`` the most results of one query (0: all).
 
-    ``pure``: the attributes of an item follow from each other, as an author determines the publisher of the books. ``posts``: the
-    form is sent by POST, and a GET query is answered only for further result pages.
+    ``pure``: the attributes of an item follow from each other, as an author determines the publisher of the books. ``posts``:
+    the form is sent by POST, and a GET query is answered only for further result pages.
     """
 
     host: str

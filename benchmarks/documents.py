@@ -3,9 +3,9 @@
     python benchmarks/documents.py FOLDER [--most 200]
 
 FOLDER is searched recursively for ``*.pdf`` and ``*.pdf.gz``; identical files count once, and each folder contributes at most
-``--per-folder`` files. The words of both tools are compared as multisets, after NFKC, in lower case; words that are hyphenated at
-the end of a line are joined by both. A file in which ``pdftotext`` finds fewer than 50 words is left out. Seconds are those of a
-worker that is already running, megabytes the peak resident set of a worker that reads this file only.
+``--per-folder`` files. The words of both tools are compared as multisets, after NFKC, in lower case; words that are
+hyphenated at the end of a line are joined by both. A file in which ``pdftotext`` finds fewer than 50 words is left out.
+Seconds are those of a worker that is already running, megabytes the peak resident set of a worker that reads this file only.
 """
 
 from __future__ import annotations

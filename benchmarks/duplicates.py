@@ -4,9 +4,9 @@
         openjdk-17-doc python3.11-doc
     python benchmarks/duplicates.py --per-kind 200 --webs ../webs --trees
 
-``--webs`` is a folder with ``<web>/<web>.warc.gz`` for each web that ``duplicates.pairs.tsv`` names: pairs of real pages, which
-were labelled by hand. ``--trees``: pairs from the Debian packages that ``duplicates.trees.tsv`` names, if they are installed; the
-index knows a sample of their other pages. Without both options, only generated pairs are judged.
+``--webs`` is a folder with ``<web>/<web>.warc.gz`` for each web that ``duplicates.pairs.tsv`` names: pairs of real pages,
+which were labelled by hand. ``--trees``: pairs from the Debian packages that ``duplicates.trees.tsv`` names, if they are
+installed; the index knows a sample of their other pages. Without both options, only generated pairs are judged.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""What earlier crawls bring to the next one (`CRAWL_EARLIER`), against crawls that know nothing of them.
+"""The value of earlier crawls for the next one (`CRAWL_EARLIER`), against crawls that do not use them.
 
     python benchmarks/earlier_crawls.py WEB TOPIC... --pages 50 100 200 500 --earlier 1000 --out earlier [--foreign DIR]
 
-Each topic is crawled first, as somebody did who looked for other things: `--earlier` pages of the virtual web. Then each topic
-is rehearsed from its own seeds, *alone*; with the crawls of all *other* topics; from its seeds and ten pages drawn from those
-crawls, *random*; and with the crawls in `--foreign`, of another web, where nothing that they propose is there. A figure is the
-share of all targets of the topic after so many pages, mean over topics, and the mean difference to *alone* ± standard error,
-with the p of a paired randomization test (one-tailed).
+First, each topic is crawled to play the part of an earlier, different search: `--earlier` pages of the virtual web. Then each
+topic is rehearsed from its own seeds, *alone*; with the crawls of all *other* topics; from its seeds and ten pages drawn from
+those crawls, *random*; and with the crawls in `--foreign`, of another web, whose proposed pages do not exist here. A figure
+is the share of all targets of the topic after each number of pages, mean over topics, and the mean difference to *alone* ±
+standard error, with the p-value of a paired randomization test (one-tailed).
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def table(found: dict[str, list[list[float]]], pages: list[int]) -> Table:
 
 
 def _chance(gains: np.ndarray) -> float:
-    """That so high a mean comes from differences whose signs are drawn at random."""
+    """The probability that differences with random signs have a mean at least as high."""
     signs = np.random.default_rng(1).choice((-1.0, 1.0), size=(DRAWS, len(gains)))
     return float(((signs * gains).mean(axis=1) >= gains.mean() - 1e-12).mean())
 

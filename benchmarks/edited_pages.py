@@ -1,4 +1,4 @@
-"""Pairs of pages with known edits: pages of made-up sites, and what becomes of them elsewhere. Everything from a seed."""
+"""Pairs of pages with known edits: pages of made-up sites, and altered copies of them elsewhere. All are made from a seed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Site:
 
 @dataclass(frozen=True, slots=True)
 class Article:
-    """A page before it has its HTML: paragraphs of sentences; ``links`` are a list of its own."""
+    """A page before it is HTML: paragraphs of sentences; ``links`` form a separate list."""
 
     site: Site
     path: str
@@ -66,7 +66,7 @@ class Pair:
 
 @dataclass
 class Author:
-    """Writes articles, and does to them what happens on the web."""
+    """Writes articles, and edits them in ways that occur on the web."""
 
     random: Random
     words: list[str] = field(default_factory=list)
@@ -91,7 +91,7 @@ class Author:
         return tuple(tuple(self.sentence() for _ in range(self.random.randint(2, 6))) for _ in range(count))
 
     def site(self, boilerplate: int = 40) -> Site:
-        """A site with so many words in its footer, and a quarter of that in its header."""
+        """A site with ``boilerplate`` words in its footer, and a quarter of that in its header."""
         name = self.some(2)
         menu = tuple(dict.fromkeys(self.some(1) for _ in range(self.random.randint(10, 50))))
         header, footer = self.some(boilerplate // 4), self.some(boilerplate)
@@ -112,7 +112,7 @@ class Author:
         return f"{day} {self.some(1)} {year}, read {read} times, {self.random.randint(0, 99)} comments"
 
     def rewritten(self, article: Article, share: float) -> Article:
-        """Each sentence is another one with this probability; at least one is."""
+        """Replace each sentence with probability ``share``, and at least one."""
         sentences = [len(paragraph) for paragraph in article.paragraphs]
         surely = (self.random.randrange(len(sentences)), 0)
         paragraphs = tuple(
@@ -125,7 +125,7 @@ class Author:
         return replace(article, paragraphs=paragraphs)
 
     def reworded(self, article: Article, share: float) -> Article:
-        """Each word is another one with this probability."""
+        """Replace each word with probability ``share``."""
 
         def reword(sentence: str) -> str:
             words = sentence.split()
@@ -254,7 +254,7 @@ OTHERS: dict[str, Edit] = {
 
 
 def edited_pairs(seed: int, per_kind: int) -> Iterator[Pair]:
-    """``per_kind`` pairs of each kind, each of a site of its own."""
+    """Yield ``per_kind`` pairs of each kind, each from a different site."""
     author = Author(Random(seed))
     for kind, edit in (*COPIES.items(), *OTHERS.items()):
         for _ in range(per_kind):

@@ -1,9 +1,9 @@
 """An endless web for measuring: any URL of its hosts answers with a page made from the URL alone.
 
-Pages of about 30 KB with 40 links, 500 elements and 1,700 words over 200 hosts: what pages of today's public sites have per
-kilobyte. Words are drawn by Zipf's law, a few of them about the topic ``coral reef``, so that an ordering has something to
-order. Nearly every link is new to the crawler: the worst case for a frontier. Unless ``inside`` says otherwise, nearly every one
-leads to another host: the worst case for workers that share the hosts out.
+Pages of about 30 KB have 40 links, 500 elements and 1,700 words, over 200 hosts: per kilobyte, as much as pages of today's
+public sites. Words are drawn by Zipf's law, a few of them about the topic ``coral reef``, so that an ordering has something
+to order. Nearly every link is new to the crawler: the worst case for a frontier. Unless ``inside`` is set, nearly every link
+leads to another host: the worst case for workers that divide the hosts among them.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ def vocabulary(words: int = 20_000) -> list[str]:
 
 
 class EndlessWeb:
-    """``hosts`` hosts ``h0.example`` and up, each with pages ``/p<number>.html`` without end. ``inside``: the share of a page's
-    links that stay on its host; the others lead to any.
+    """``hosts`` hosts ``h0.example`` and up, each with endless pages ``/p<number>.html``. ``inside``: the share of a page's
+    links that stay on its host; the others lead to any host.
     """
 
     warnings: Sequence[str] = ()

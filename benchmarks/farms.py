@@ -1,10 +1,10 @@
-"""Whom the company of sites makes a link farm, beside the rule of common nodes alone (three sites that link back).
+"""Sites marked as link farms by the rule of company, against the rule of common nodes alone (three sites that link back).
 
     python -m benchmarks.farms WEB [TOPIC...] [--pages N] [--ordering NAME] [--accuse SHARE [--draw N]]
 
-Rehearses each topic on ``WEB`` (an archive, or ``hostile`` with its own topic) and lists the sites that were marked, for a
-person to look at. ``--accuse`` takes the pages of that share of the sites for spam, whatever they are: what is marked
-besides is the price of such errors. Time is that of the processor, of the looking at company alone.
+Rehearses each topic on ``WEB`` (an archive, or ``hostile`` with its own topic) and lists the marked sites for a person to
+review. ``--accuse`` takes the pages of that share of the sites for spam, whatever they are: all further sites that get marked
+are the price of such errors. Time is the CPU time of the company rule alone.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from crawlproject.urls.hosts import domain_of, host_of
 from crawlproject.webs.base import Web
 from crawlproject.webs.open import open_web
 
-DEGREE = 0.25  # from which on a page counts as marked
+DEGREE = 0.25  # least degree from which a page counts as marked
 
 
 class WatchedFarms(LinkFarms):
@@ -71,7 +71,7 @@ class WatchedFarms(LinkFarms):
         self.seconds += time.process_time() - start
 
     def common_nodes(self) -> list[str]:
-        """Sites that would be marked by the links alone."""
+        """The sites that the links alone would mark."""
         return [
             site
             for site, links in self.links.items()

@@ -1,4 +1,4 @@
-"""A chart of the reports as an SVG file of its own: with the style sheet and the legend inside."""
+"""A chart of the reports as a standalone SVG file, which includes the style sheet and the legend."""
 
 from __future__ import annotations
 

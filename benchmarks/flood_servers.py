@@ -1,9 +1,9 @@
 """Servers that try to keep a crawler busy, beside honest ones: each host is a loopback address.
 
 ``127.0.1.N`` are honest hosts: small pages with endless links to more pages of the same host. ``127.0.2.N`` is a host of the
-N-th kind of ``FLOODS``, ``127.0.3.N`` one of many hosts that the kind ``robots_chain`` leads through. ``127.1.N.M`` is the M-th
-host of a swarm of the N-th kind. ``127.2.N.M`` are hosts of one domain, each of which links to others, without end. ``127.0.4.N``
-are the honest hosts that the control ``neighbours`` leads to, as many as ``robots_chain`` has.
+N-th kind of ``FLOODS``, ``127.0.3.N`` one of many hosts that the kind ``robots_chain`` leads through. ``127.1.N.M`` is the
+M-th host of a swarm of the N-th kind. ``127.2.N.M`` are hosts of one domain, each of which links to others, without end.
+``127.0.4.N`` are the honest hosts that the control ``neighbours`` leads to, as many as ``robots_chain`` has.
 """
 
 from __future__ import annotations

@@ -3,12 +3,12 @@
     python -m benchmarks.floods [--kinds KIND...] [--swarm N] [--pages N | --seconds S] [--hosts N] [--runs N] [--proxy]
                                 [--ordering NAME] [-s NAME=VALUE]
 
-Real sockets on loopback: a crawl of ``--pages`` pages (500) of ``--hosts`` honest hosts (10), without pauses between visits, so
-that whatever a flood costs the crawler slows the honest hosts. The crawls are repeated ``--runs`` (3) times in turns: one crawl
-without floods, and one beside each kind. Printed are the pages for each second of the crawler's CPU, start-up left out, the
-honest pages for each second of wall-clock time, both also as a share of those without floods (median of the runs), and the
-history's entries for the flooding host. With ``--swarm N`` there are N flooding hosts, all of one kind, and last of all kinds in
-turn (``mixed``).
+Real sockets on loopback: a crawl of ``--pages`` pages (500) of ``--hosts`` honest hosts (10), without pauses between visits,
+so that whatever a flood costs the crawler slows the honest hosts. The crawls are repeated ``--runs`` (3) times in turns: one
+crawl without floods, and one beside each kind. Printed are the pages for each second of the crawler's CPU, start-up left out,
+the honest pages for each second of wall-clock time, both also as a share of those without floods (median of the runs), and
+the history's entries for the flooding host. With ``--swarm N`` there are N flooding hosts, all of one kind, and last of all
+kinds in turn (``mixed``).
 
 With ``--seconds S`` each crawl runs for S seconds, with budgets of sites and a pause of half a second between two visits of a
 host, and the measure is the honest pages in that time, as a share of those without floods. With ``--proxy`` the crawl uses a

@@ -1,9 +1,9 @@
-"""What it brings to split lists that are cut off, by a second field and by ranges of numbers.
+"""The benefit of splitting truncated result lists, by a second field and by ranges of numbers.
 
     python benchmarks/form_refinement.py [--limit 400] [--seed 1]
 
-Sites with several fields whose lists end after 100 results, asked by ``relevant_new`` with and without narrower queries. They are
-not those of ``parts/forms.py``. A fetch is a result page of ten items.
+Sites with several fields whose lists end after 100 results are queried by ``relevant_new`` with and without narrower queries.
+These are not the sites of ``parts/forms.py``. A fetch is a result page of ten items.
 """
 
 from __future__ import annotations

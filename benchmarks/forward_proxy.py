@@ -1,6 +1,6 @@
-"""An HTTP proxy that knows where hosts are: ``a-127-1-2-3.evil.example`` is at ``127.1.2.3``, as its name says.
+"""An HTTP proxy that derives addresses from host names: ``a-127-1-2-3.evil.example`` is at ``127.1.2.3``.
 
-It passes on bytes as they come, whatever a server sends, so a flood reaches the crawler as it would without a proxy.
+The proxy passes on bytes unchanged, whatever a server sends, so a flood reaches the crawler as it would without a proxy.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def address_of(host: str) -> str:
 
 
 class ForwardProxy:
-    """Each request is sent over a connection of its own; the answer is what comes until the client asks again or leaves."""
+    """Sends each request over a new connection, and passes on the answer until the client sends another or leaves."""
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         answering: asyncio.Task[None] | None = None
@@ -64,7 +64,7 @@ class ForwardProxy:
 
 @contextmanager
 def forward_proxy() -> Iterator[str]:
-    """The URL of such a proxy in a process of its own."""
+    """Run the proxy in a separate process; yield its URL."""
     command = [sys.executable, "-m", "benchmarks.forward_proxy"]
     root = Path(__file__).resolve().parent.parent
     with subprocess.Popen(command, cwd=root, stdout=subprocess.PIPE, text=True) as proxy:

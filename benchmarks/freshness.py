@@ -4,15 +4,15 @@
     python -m benchmarks.freshness --estimators
     python -m benchmarks.freshness --allocation
 
-HISTORIES is a folder of change histories (`crawlproject/evaluation/freshness/histories.py` describes the format). All sites form
-one collection with one budget: on average one visit per page in ``--days`` days, in the last year of the records. *Share* is the
-freshness above that of the uniform policy, as a share of the gain of a crawler that knows all changes in advance. *Calm* leaves
-out two sites whose pages state their build time and so change all day. *Kept out* are sites selected by a checksum of their
-names: no setting was chosen by them. The tests compare policies site by site, each site with its own budget.
+HISTORIES is a folder of change histories (`crawlproject/evaluation/freshness/histories.py` describes the format). All sites
+form one collection with one budget: on average one visit per page in ``--days`` days, in the last year of the records. *Share*
+is the freshness above that of the uniform policy, as a share of the gain of a crawler that knows all changes in advance.
+*Calm* leaves out two sites whose pages state their build time and so change all day. *Kept out* are sites selected by a
+checksum of their names: no setting was chosen by them. The tests compare policies site by site, each site with its own budget.
 
-The histories also show how few old pages suffice to discover most new ones (paper 004 section 3.2.2.1; A. Dasgupta, A. Ghosh, R.
-Kumar, C. Olston, S. Pandey, A. Tomkins: The discoverability of the web. WWW 2007): a set of old pages that links to a share of
-the new ones, chosen by the greedy rule for set cover (at most 1 + ln n times the smallest).
+The histories also show how few old pages suffice to discover most new ones (paper 004 section 3.2.2.1; A. Dasgupta, A. Ghosh,
+R. Kumar, C. Olston, S. Pandey, A. Tomkins: The discoverability of the web. WWW 2007): a set of old pages that links to a
+share of the new ones, chosen by the greedy rule for set cover (at most 1 + ln n times the smallest).
 """
 
 from __future__ import annotations

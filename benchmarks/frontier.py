@@ -4,11 +4,11 @@
 
 Compared are the frontiers of this project (in memory, journaled, on disk), Scrapy's scheduler with its own disk queues, and
 scrapy-redis, under the load that ``benchmarks/frontier_load.py`` describes, each in a separate process, one after another.
-``--revisits``: each URL waits for its next visit, as the pages of a collection that is kept fresh do.
-Scrapy and scrapy-redis neither lease nor rescore URLs, know neither times nor hosts and so no politeness, and have ten priorities
-or integers as scores. They are left out above 10^6 URLs, where a load takes them minutes. A Redis server is
-started for scrapy-redis if ``redis-server`` is on the path. Several workers of one crawl have a frontier on disk each;
-``benchmarks/worker_cost.py`` measures what Redis costs them.
+``--revisits``: each URL waits for its next visit, as the pages of a collection that is kept fresh do. Scrapy and scrapy-redis
+neither lease nor rescore URLs, know neither times nor hosts and so no politeness, and have ten priorities or integers as
+scores. They are left out above 10^6 URLs, where a load takes them minutes. A Redis server is started for scrapy-redis if
+``redis-server`` is on the path. Several workers of one crawl have a frontier on disk each; ``benchmarks/worker_cost.py``
+measures what Redis costs them.
 """
 
 from __future__ import annotations

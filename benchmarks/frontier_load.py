@@ -2,12 +2,12 @@
 
     python -m benchmarks.frontier_load CONTENDER URLS FOLDER [--hosts N] [--revisits] [--reopen] [--progress N]
 
-The load consists of URLs of 80 bytes on ``--hosts`` hosts (default 200,000), whose sizes follow Zipf's law. First the URLs are
-added 40 at a time, like the links of a page, each with a parent, an anchor and a random score. Then pages are taken and done one
-after another, 100 a second on the virtual clock, with a pause of 1 s and k = 50. Then waiting URLs get other scores, 40 at a
-time. The process ends without closing the frontier; ``--reopen`` opens what a killed process left. Prints one line of JSON; with
-``--progress`` another line after each N URLs: how fast these were added, and the total memory in MB, as ``anonymous``, the
-private memory of the process, and ``mapped``, files that the system may drop.
+The load consists of URLs of 80 bytes on ``--hosts`` hosts (default 200,000), whose sizes follow Zipf's law. First the URLs
+are added 40 at a time, like the links of a page, each with a parent, an anchor and a random score. Then pages are taken and
+done one after another, 100 a second on the virtual clock, with a pause of 1 s and k = 50. Then waiting URLs get other scores,
+40 at a time. The process ends without closing the frontier; ``--reopen`` opens what a killed process left. Prints one line of
+JSON; with ``--progress`` another line after each N URLs: how fast these were added, and the total memory in MB, as
+``anonymous``, the private memory of the process, and ``mapped``, files that the system may drop.
 
 ``--revisits``: every URL is a page that is fetched again and again. It waits for its next visit, due at a random time, so that
 100 are due a second; after a visit it waits for the next one.

@@ -1,4 +1,4 @@
-"""Frontiers of other projects, as ``frontier_load`` measures them."""
+"""Frontiers of other projects, in the form that ``frontier_load`` measures."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from crawlproject.records import CrawlUrl
 
 
 class ScrapyStore:
-    """Scrapy's scheduler with ``JOBDIR``: a file for each priority, and requests seen.
+    """Scrapy's scheduler with ``JOBDIR``: a file for each priority, and the requests seen.
 
-    ``ScrapyPriorityQueue``, because the default queue takes 100 requests a second when they are of 200,000 hosts. Scores
-    become one of ten priorities, as each has its own folder.
+    It uses ``ScrapyPriorityQueue``, because the default queue takes 100 requests a second when they are of 200,000 hosts.
+    Scores become one of ten priorities, because each priority has its own folder.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -42,10 +42,10 @@ class ScrapyStore:
         return [request.url] if request else []
 
     def done(self, urls: Sequence[str], now: float, refetch_at: float | None) -> None:
-        """There is no such thing: what was taken is gone."""
+        """Not supported: a URL that was taken is gone."""
 
     def rescore(self, scores: Sequence[tuple[str, float]]) -> None:
-        """There is no such thing."""
+        """Not supported."""
 
     def disk_bytes(self) -> int:
         return sum(path.stat().st_blocks * 512 for path in self._folder.rglob("*") if path.is_file())
@@ -77,10 +77,10 @@ class ScrapyRedisStore:
         return [request.url] if request else []
 
     def done(self, urls: Sequence[str], now: float, refetch_at: float | None) -> None:
-        """There is no such thing: what was taken is gone."""
+        """Not supported: a URL that was taken is gone."""
 
     def rescore(self, scores: Sequence[tuple[str, float]]) -> None:
-        """There is no such thing."""
+        """Not supported."""
 
     def disk_bytes(self) -> int:
         """Bytes in the server's memory."""

@@ -3,11 +3,11 @@
     python -m benchmarks.greediness WEB TOPIC... --pages 1000 --out greediness --json greediness.json [--full newest]
 
 Each topic is rehearsed with each ``FRONTIER_COMMIT`` (N) on each ``FRONTIER_MAX_URLS``, and breadth-first with the limited
-frontier as a FIFO queue, as in the paper, whose frontiers have 256 URLs beside the N that are committed. ``--full newest``: what
-comes replaces the worst of them whatever its own score (Figure 1); it has an ``--out`` of its own. The k rule and politeness
-are off and one page is fetched at a time, as in the paper: what is left is the order of the links. The pool of all
+frontier as a FIFO queue, as in the paper, whose frontiers have 256 URLs besides the N committed ones. ``--full newest``: a new
+URL replaces the worst one, whatever its own score (Figure 1); use a separate ``--out`` for it. The k rule and politeness
+are off and one page is fetched at a time, as in the paper, so that only the order of the links matters. The pool of all
 these crawls of a topic is ranked lexically and by links (paper 001 Table 2). The table shows means over topics with their
-standard error; runs that are there are kept.
+standard error; finished runs are kept.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def _rehearse(options: argparse.Namespace, ordering: str, commit: int, size: int
 
 
 def _variants(comparison: Comparison, runs: list[RunFolder]) -> Iterator[tuple[int, int, int]]:
-    """N (0: breadth-first), size of the frontier, and row of the comparison."""
+    """Yield N (0: breadth-first), size of the frontier, and row of the comparison."""
     infos = {run.ordering: run.info for run in runs}
     rows = []
     for row, name in enumerate(comparison.orderings):
@@ -127,7 +127,7 @@ def _table(found: dict[str, Comparison], runs: list[RunFolder], pages: int) -> T
 
 
 def _document(found: dict[str, Comparison], runs: list[RunFolder], at: list[int]) -> dict[str, Any]:
-    """Means, standard errors, and p of each N being better than N = 1 on a frontier of the same size."""
+    """Means, standard errors, and the p-value of each N being better than N = 1 on a frontier of the same size."""
     return {
         scheme: {
             "topics": len(comparison.topics),

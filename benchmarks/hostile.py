@@ -3,14 +3,14 @@
     python benchmarks/hostile.py [--orderings NAME...] [--pages N] [--parts PART...] [--seed N] [--plain]
                                  [--seconds T...] [--json FILE] [-s NAME=VALUE]
 
-A part is a group of kinds of bad sites (``first``, ``second``, ``third``, ``all``) or a comma-separated list of kinds; each part
-is a separate web. Each crawl is a rehearsal of ``--pages`` pages (5,000) in its own process, and ``--plain`` is Scrapy's own
-breadth-first crawl of the same web, without sockets. For each: recall of the targets on the good web and on the hostile
+A part is a group of kinds of bad sites (``first``, ``second``, ``third``, ``all``) or a comma-separated list of kinds; each
+part is a separate web. Each crawl is a rehearsal of ``--pages`` pages (5,000) in its own process, and ``--plain`` is Scrapy's
+own breadth-first crawl of the same web, without sockets. For each: recall of the targets on the good web and on the hostile
 one, their ratio, the share of fetches that went to bad sites, the peak memory of the process on both webs, CPU time, recall
 after each thousand pages, and the number of fetches of each kind of bad site.
 
-With ``--seconds`` each crawl has a budget of the last of these times, 64 fetches at a time on the polite virtual clock, instead
-of a budget of pages, and recall is measured after each of these times: what traps cost a crawl whose time is scarce.
+With ``--seconds`` each crawl has a budget of the last of these times, 64 fetches at a time on the polite virtual clock,
+instead of a budget of pages, and recall is measured after each of these times: what traps cost a crawl whose time is scarce.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Which differences of ways to search are more than chance: of the outputs of ``benchmarks.hybrid_search``.
+"""Which differences between ways to search are significant, from the outputs of ``benchmarks.hybrid_search``.
 
     python -m benchmarks.hybrid_pairs OUTPUT...
 
-A pair is a topic, and its value NDCG@10, the mean over its two queries, which are not independent. Shown of every two ways, the
-better one first: its mean difference, the 95% interval of that by bootstrap, and p by randomisation (M. D. Smucker, J. Allan,
-B. Carterette, *A Comparison of Statistical Significance Tests for Information Retrieval Evaluation*, CIKM 2007).
+A pair is a topic, and its value NDCG@10, the mean over its two queries, which are not independent. Shown for every two ways,
+the better one first: the mean difference, its 95% bootstrap interval, and p by randomisation (M. D. Smucker, J. Allan, B.
+Carterette, *A Comparison of Statistical Significance Tests for Information Retrieval Evaluation*, CIKM 2007).
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ DRAWS = 100_000
 
 
 def randomisation(better: Sequence[float], worse: Sequence[float], draws: int = DRAWS) -> float:
-    """Two-sided p: the share of ``draws`` choices of the signs of the differences whose mean is as far from 0 as theirs."""
+    """Two-sided p: the share of ``draws`` random sign choices whose mean difference is at least as far from 0."""
     differences = np.subtract(better, worse)
     signs = np.random.default_rng(0).choice((-1.0, 1.0), size=(draws, len(differences)))
     return float((np.abs(signs @ differences) >= abs(differences.sum()) - 1e-12).mean())
 
 
 def values(lines: Iterable[str]) -> dict[str, dict[str, float]]:
-    """Way -> topic -> mean NDCG@10 of its queries. Words are searched alike beside every model."""
+    """Way -> topic -> mean NDCG@10 of its queries. Search by words is the same with every model."""
     found: defaultdict[str, defaultdict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for line in lines:
         match line.removeprefix("# ").rsplit(maxsplit=3) if line.startswith("# ") else ():

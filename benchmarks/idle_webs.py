@@ -1,7 +1,7 @@
 """Webs with natural text for `idle.py`: sites with links that robots.txt forbids, wikis, one large host, shared servers, a swarm.
 
-A page consists of paragraphs drawn at random from one pool, so that no two pages are equal and some share a paragraph. Its links
-to forbidden pages have the same labels everywhere, like the tools of a wiki. Everything is made from the URL alone.
+A page consists of paragraphs drawn at random from one pool, so that no two pages are equal and some share a paragraph. Its
+links to forbidden pages have the same labels everywhere, like the tools of a wiki. Everything is made from the URL alone.
 """
 
 from __future__ import annotations

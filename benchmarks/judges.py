@@ -5,8 +5,8 @@ of a page, and what crawls with them find.
         [--rehearse dom adaptive] [--pages 1000] [-s NAME=VALUE]
 
 Of each topic's targets, ``--examples`` are drawn as its positive examples, ``--draws`` times; all other pages of the web are
-judged. Negative examples come from the web (``crawlproject/parts/judges/examples.py``). There is a line for each judge and number
-of examples, with means over topics and draws: average precision; precision and recall at a relevance of at least 0.1;
+judged. Negative examples come from the web (``crawlproject/parts/judges/examples.py``). There is a line for each judge and
+number of examples, with means over topics and draws: average precision; precision and recall at a relevance of at least 0.1;
 milliseconds of CPU for a page and for the contexts of its links. With ``--rehearse``, one draw: the recall after ``--pages``
 pages of the targets that are not examples. ``examples_links`` is ``examples`` that also judges the contexts of links.
 """

@@ -1,4 +1,4 @@
-"""What has been measured already, so that an interrupted comparison goes on where it was."""
+"""Records finished measurements, so that an interrupted comparison resumes where it stopped."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from crawlproject.storage.append_log import write_atomically
 class Ledger:
     """The finished entries and notes of a folder of runs, in ``ledger.json`` there.
 
-    ``asked`` is what all entries were measured for. Raises ``BadInput`` when the folder holds the answer to another
-    question, or something else.
+    ``asked`` holds the options of all measurements. Raises ``BadInput`` when the folder holds figures for other options,
+    or something else.
     """
 
     def __init__(self, folder: Path, asked: Mapping[str, Any]) -> None:
@@ -36,13 +36,13 @@ class Ledger:
         self._save()
 
     def begin(self, name: str) -> None:
-        """Remove what an interrupted measurement of ``name`` has left."""
+        """Remove the runs that an interrupted measurement of ``name`` left."""
         for run in self._folder.glob("*/*/"):
             if run.name == name:
                 shutil.rmtree(run)
 
     def add(self, entry: Entry, *notes: str) -> None:
-        """Note a finished entry, on the disk too, and what is to be known about it."""
+        """Record a finished entry and the notes about it, also on disk."""
         self.entries[entry.name] = entry
         self.notes += notes
         self._save()

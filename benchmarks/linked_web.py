@@ -1,4 +1,4 @@
-"""A web of pages that are nothing but links."""
+"""A web of pages that consist only of links."""
 
 from __future__ import annotations
 

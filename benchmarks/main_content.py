@@ -1,9 +1,9 @@
-"""Main content and Markdown on pages that were read: precision, recall, F1 and cost, beside other libraries.
+"""Main content and Markdown on pages labelled by hand: precision, recall, F1 and cost, compared with other libraries.
 
     python benchmarks/main_content.py --webs ../webs
 
-``--webs`` is a folder with ``<web>/<web>.warc.gz``. Each line of ``main_content.labels.tsv`` has a web, a URL, the number of text
-blocks of that page, which of them are main content (``5-14,17``), and which may be in it or not (bylines, comments, references).
+``--webs`` is a folder with ``<web>/<web>.warc.gz``. Each line of ``main_content.labels.tsv`` has a web, a URL, the number of
+text blocks of that page, the blocks that are main content (``5-14,17``), and optional blocks (bylines, comments, references).
 Libraries that are not installed are left out: ``pip install trafilatura readability-lxml``.
 """
 
@@ -41,7 +41,7 @@ UNSEEN = frozenset(("head", "iframe", "noscript", "script", "style", "svg", "tem
 
 
 class Labelled(NamedTuple):
-    """A page that was read, with the words of its main content, and of what may be in it."""
+    """A labelled page, with the words of its main content and of its optional blocks."""
 
     url: str
     content_type: str
@@ -55,7 +55,7 @@ def words(text: str) -> Counter[str]:
 
 
 def text_blocks(markup: str) -> list[str]:
-    """The texts between the beginnings and ends of blocks, in document order."""
+    """The texts between the start and end tags of blocks, in document order."""
     found: list[str] = []
     pieces: list[str] = []
 
@@ -106,7 +106,7 @@ def labelled_pages(webs: Path, cache: Path) -> list[Labelled]:
 
 
 def score(text: str, page: Labelled) -> tuple[float, float, float]:
-    """Precision, recall and F1 of words, each as often as it occurs."""
+    """Precision, recall and F1 over the multiset of words."""
     found = words(text)
     precision = (found & (page.main + page.neutral)).total() / (found.total() or 1)
     recall = (found & page.main).total() / page.main.total()
@@ -114,7 +114,7 @@ def score(text: str, page: Labelled) -> tuple[float, float, float]:
 
 
 def contenders() -> dict[str, Callable[[Labelled, str], str]]:
-    """What is compared, by name; each is given the page and its markup."""
+    """The extractors to compare, by name; each gets the page and its markup."""
     links = re.compile(r"\]\([^)]*\)")
     named: dict[str, Callable[[Labelled, str], str]] = {
         "all text": lambda page, markup: extract_plain_text(markup, alt_texts=False),

@@ -1,4 +1,4 @@
-"""A process with its CPU time and peak memory."""
+"""A process whose CPU time and peak memory are measured."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Usage:
 
 
 class MeasuredProcess:
-    """Starts ``command`` in the project's folder; ``stop`` kills it, ``wait`` tells what it used.
+    """Starts ``command`` in the project's folder; ``stop`` kills it, ``wait`` returns its usage.
 
     ``output`` is the text of its standard output, once it has ended. Its standard error goes to ``errors``.
     """
@@ -53,7 +53,7 @@ class MeasuredProcess:
         self._process.terminate()
 
     def wait(self, seconds: float | None = None) -> Usage:
-        """What the command used when it has ended; after ``seconds``, or when waiting is broken off, it is stopped."""
+        """Wait until the command ends; return its usage. After ``seconds``, or if waiting is interrupted, stop it."""
         overdue = False
         try:
             self.output, _ = self._process.communicate(timeout=seconds)

@@ -1,5 +1,5 @@
-"""CPU time of a crawl: whole, from the opening of the spider to its end, and of its pages alone, from the ``WARM``-th that came
-to the last one, without what is loaded on the way and the report at the end.
+"""CPU time of a crawl: in total, from the opening of the spider to its end, and of its pages alone, from the ``WARM``-th
+response to the last one, which excludes lazy loading and the final report.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
     python benchmarks/orderings.py WEB TOPIC... [--budgets 100 500 2000] [--rival-python PATH] [--json FILE]
 
-Two groups. *Rehearsed*: every ordering on the web itself. *Over sockets*: rivals and our live crawls fetch the same web through
-a proxy on loopback that notes what it sends, so that every crawler is counted alike. No crawler is polite. For each:
+Two groups. *Rehearsed*: every ordering on the web itself. *Over sockets*: rivals and our live crawls fetch the same web
+through a proxy on loopback that notes what it sends, so that every crawler is counted alike. No crawler is polite. For each:
 
 - recall of the targets that are reachable from the seeds, at each budget of pages (`scrapy compare --measure reachable`; mean
   over topics ± standard error), and the share of the omniscient curve;

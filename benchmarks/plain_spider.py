@@ -1,6 +1,6 @@
 """The baseline: plain Scrapy, tuned, breadth-first with ``LinkExtractor``; it stores nothing and scores nothing.
 
-The settings are those a careful user of Scrapy would choose for a broad crawl of one kind of page.
+The settings are those that a careful user of Scrapy would choose for a broad crawl of one kind of page.
 """
 
 from __future__ import annotations

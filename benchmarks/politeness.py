@@ -2,9 +2,9 @@
 
     python benchmarks/politeness.py [--hosts 40] [--pages 20] [--delay 0.5] [--latency 0.05] [--workers 2] [--json FILE]
 
-Hosts with a simulated latency are crawled over sockets. The server's access log tells the pauses between the end of a request
-and the start of the next one of the same host (robots.txt included), and the sum of the hosts' rates. Ideal is
-``hosts / (delay + fetch time)``, the fetch time being what the server itself took.
+Hosts with a simulated latency are crawled over sockets. The server's access log shows the pauses between the end of a request
+and the start of the next one to the same host (robots.txt included), and the sum of the hosts' rates. The ideal rate is
+``hosts / (delay + fetch time)``, where the fetch time is the time that the server itself took.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def host_farm(hosts: int, pages: int, latency: float) -> LinkedWeb:
-    """``hosts`` hosts whose front pages link to ``pages - 1`` pages of their own; a portal links to all of them."""
+    """``hosts`` hosts whose front pages link to ``pages - 1`` other pages of the host; a portal links to all hosts."""
     links = {"http://portal.example/": [f"http://h{host}.example/" for host in range(hosts)]}
     for front in links["http://portal.example/"]:
         inner = [f"{front}p{page}" for page in range(pages - 1)]
@@ -40,7 +40,7 @@ def host_farm(hosts: int, pages: int, latency: float) -> LinkedWeb:
 
 
 def crawl(folder: Path, port: int, delay: float, shared: list[dict[str, str]]) -> None:
-    """One crawl of the farm in a process of its own, or in one for each of these settings."""
+    """Crawl the farm once, in one separate process for each of these settings, or in a single one."""
     topic = folder / "topic.toml"
     topic.write_text('keywords = "reef"\nseeds = ["http://portal.example/"]\n')
     settings = {
@@ -60,7 +60,7 @@ def crawl(folder: Path, port: int, delay: float, shared: list[dict[str, str]]) -
 
 
 def figures(log: list[Access], hosts: int, delay: float) -> dict[str, float]:
-    """What the log tells."""
+    """The figures that follow from the log."""
     by_host: dict[str, list[Access]] = defaultdict(list)
     for access in sorted(log, key=lambda access: access["start"]):
         by_host[access["host"]].append(access)

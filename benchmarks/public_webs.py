@@ -4,11 +4,11 @@
     python -m benchmarks.public_webs pages SITES.tsv pages.warc.gz
     python -m benchmarks.public_webs topics WEB.warc.gz SPEC.toml... --out TOPICS
 
-``webkb`` converts the unpacked archive of the WebKB project (files ``CLASS/UNIVERSITY/URL`` with ``^`` for ``/``, each an HTTP
-header, an empty line and HTML); the classes go into ``labels.tsv`` beside the web. ``pages`` converts built sites in git: each
-line of SITES.tsv has, separated by tabs, the URL below which a site is served, a clone, a commit, and the folder with the pages
-(``.`` for all); scripts and styles are left out. In both webs a link to a page by another spelling (scheme, ``www.``, trailing
-slash, default page) leads to a redirect, as it did on the servers.
+``webkb`` converts the unpacked archive of the WebKB project (files ``CLASS/UNIVERSITY/URL`` with ``^`` for ``/``, each an
+HTTP header, an empty line and HTML); the classes go into ``labels.tsv`` beside the web. ``pages`` converts built sites in
+git: each line of SITES.tsv has, separated by tabs, the URL below which a site is served, a clone, a commit, and the folder
+with the pages (``.`` for all); scripts and styles are left out. In both webs a link to a page by another spelling (scheme,
+``www.``, trailing slash, default page) leads to a redirect, as it did on the servers.
 
 ``topics`` writes NAME.toml, with seeds on the topic, and NAME.far.toml, with seeds one to three links away. A SPEC has ``name``,
 ``keywords``, ``description``, and either ``class``, whose pages are the targets (human labels), or ``threshold``: targets are

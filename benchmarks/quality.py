@@ -9,9 +9,9 @@ folder `--out`, so the same command resumes where it stopped. If you rehearse ot
 the topics of all webs.
 
 Figures: *mean* is the mean target recall over the first pages (as many as the largest of `--pages`), followed by recall after
-each number of pages and of seconds; mean over topics ± standard error. In parentheses: the p-value of a paired one-tailed t-test
-against `--base`, after Holm's correction for all rows in both directions; + marks a row that is better than the base. *bound* is
-the best that any crawl can reach (`least_pages`).
+each number of pages and of seconds; mean over topics ± standard error. In parentheses: the p-value of a paired one-tailed
+t-test against `--base`, after Holm's correction for all rows in both directions; + marks a row that is better than the base.
+*bound* is the best that any crawl can reach (`least_pages`).
 
 An ordering may have settings: `adaptive,CRAWL_SEED=2`. Only `adaptive` is offered front pages, unless settings say otherwise
 (`dom,CRAWL_FRONT_PAGES=True`).

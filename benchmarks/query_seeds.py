@@ -1,12 +1,12 @@
-"""What a query alone is worth: seeds found in earlier crawls, against a topic's own seeds and against random pages.
+"""The value of a query alone: seeds found in earlier crawls, against a topic's own seeds and against random pages.
 
     python benchmarks/query_seeds.py WEB TOPIC... --pages 100 500 --out query-seeds [--earlier 300] [--keywords 3]
 
-Each topic is crawled first, as somebody did who looked for other things: `--earlier` pages of the virtual web. Then of each topic
-only its first `--keywords` are known, and the crawls of all other topics. The query finds 10 seeds in their pages. *random* are
-10 pages drawn from the same crawls, *own* the seeds of the topic file. From each, the web is rehearsed with the whole topic; a
-figure is the share of all targets of the topic, mean over topics ± standard error. Seeds that are targets count, as in the
-topic file. A topic for which no seed is found counts with 0.
+First, each topic is crawled to play the part of an earlier, different search: `--earlier` pages of the virtual web. Then for
+each topic only its first `--keywords` keywords and the crawls of all other topics are known. The query finds 10 seeds in the
+pages of these crawls. *random* are 10 pages drawn from the same crawls, *own* the seeds of the topic file. From each set of
+seeds, the web is rehearsed with the whole topic. A figure is the share of all targets of the topic, mean over topics ±
+standard error. Seeds that are targets count, as in the topic file. A topic for which no seed is found counts as 0.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def main() -> None:
 
 
 def earlier(web: str, topic: Topic, root: Path, pages: int) -> Path:
-    """The folder of a crawl of the topic; kept when it is there."""
+    """The folder of a crawl of the topic; an existing crawl is reused."""
     folder = root / topic.name
     if not folder.exists():
         crawl(topic, folder, pages=pages, progress=False, VIRTUAL_WEB=web, **QUICK)
@@ -84,7 +84,7 @@ def seeds_of(topic: Topic, others: Sequence[Path], web: str, keywords: int) -> d
 
 
 def recall(web: str, topic: Topic, chosen: argparse.Namespace, out: Path, **settings: object) -> list[float]:
-    """The share of the topic's targets after so many pages each."""
+    """The share of the topic's targets after each number of pages."""
     (run,) = rehearse(web, topic, chosen.ordering, pages=max(chosen.pages), out=out, **settings)
     pages, reached, shares = 0, set[str](), dict[int, float]()
     targets = {*read_info(run.folder).targets}

@@ -1,4 +1,4 @@
-"""Crawls over the same sockets, each in a process of its own that is measured."""
+"""Crawls over the same sockets, each in a measured process."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from crawlproject.webs.base import Web
 
 
 class Race:
-    """Sends crawlers over ``web``, one after the other, at most ``seconds`` of wall time each.
+    """Runs crawlers on ``web``, one after the other, for at most ``seconds`` of wall time each.
 
-    A crawler that does not stop by itself is killed when the server has sent the last page of its budget; ``notes`` tell
-    which crawls ended before that, and why. Crawl folders go to ``out/<topic>/<crawler>``; what the processes say on
-    standard error goes to a file beside ``out`` with the ending ``.errors``.
+    A crawler that does not stop on its own is killed when the server has sent the last page of its budget; ``notes`` say
+    which crawls ended before that, and why. Crawl folders go to ``out/<topic>/<crawler>``; the standard error of the
+    processes goes to a file beside ``out`` with the ending ``.errors``.
     """
 
     def __init__(self, web: Web, options: Options, out: Path, *, seconds: float, say: Callable[[str], None]) -> None:
@@ -38,7 +38,7 @@ class Race:
         self._canonical: Callable[[str], str | None] = lambda url: canonical_or_none(canonicalize, url)
 
     def run(self, name: str, contender: Contender, topics: Sequence[tuple[Topic, Path]], pages: int) -> Cost:
-        """Crawl each topic, given with its file, as the crawler ``name``; what it cost."""
+        """Crawl each topic, given with its file, as the crawler ``name``; return the cost."""
         empty = typical([self._crawl(contender, *topics[0], ALMOST_NONE)[0] for _ in range(EMPTY_RUNS)])
         runs = []
         for topic, file in topics:
@@ -72,7 +72,7 @@ def _stop(contender: Contender, started: Sequence[MeasuredProcess]) -> None:
 
 
 def _environment(proxy: str) -> Mapping[str, str]:
-    """For every kind of URL the one proxy, which refuses https: nothing leaves this machine."""
+    """Set the same proxy for every scheme; it refuses https, so nothing leaves this machine."""
     names = ("http_proxy", "https_proxy", "all_proxy")
     return {**os.environ, **dict.fromkeys((*names, *map(str.upper, names)), proxy), "NO_PROXY": "", "no_proxy": ""}
 

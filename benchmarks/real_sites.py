@@ -4,9 +4,9 @@
         [--folder DIR] [--json FILE] [-s NAME=VALUE]
 
 We wrote all the other test webs; this software is by others. Sites come from packages of Debian, PyPI and npm: trees of
-documentation behind nginx and Apache, repository browsers, wikis, blogs, forums, trackers and single-page applications. Imported
-content is made from the documentation on this machine. A site that cannot be set up is skipped with a line that says why;
-``--install`` installs the Debian packages that it needs (as root; Debian may start their services).
+documentation behind nginx and Apache, repository browsers, wikis, blogs, forums, trackers and single-page applications.
+Imported content is made from the documentation on this machine. A site that cannot be set up is skipped with a line that says
+why; ``--install`` installs the Debian packages that it needs (as root; Debian may start their services).
 
 Each site is crawled by one crawler after the other: ours with its default settings and no pause, ``wget -r``, and Scrapy's
 CrawlSpider. All stay on the host. They are judged by the access log of the nginx in front of each site:
@@ -19,8 +19,8 @@ CrawlSpider. All stay on the host. They are judged by the access log of the ngin
 - *copies*: share of the pages that have the same bytes as another page. *gap*: the longest pause between two requests.
 - *ended*: whether the crawl ended on its own, before ``--fetches`` and ``--seconds``.
 
-The table of a site is followed by the pages that others found and ours did not, by reason, with examples; ``--json`` has all of
-them, and the output of ``scrapy why`` for some.
+The table of a site is followed by the pages that others found and ours did not, by reason, with examples; ``--json`` has all
+of them, and the output of ``scrapy why`` for some.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A Redis server of one's own: a process on a free port of loopback, with a folder and an append-only file."""
+"""A private Redis server: a process on a free loopback port, with a folder and an append-only file."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ import redis
 
 _LOOPBACK = "127.0.0.1"
 _KEY_SLOTS = 16384  # of a cluster
-_PATIENCE = 60.0  # seconds until its nodes have found each other
+_PATIENCE = 60.0  # seconds until the nodes of a cluster have found each other
 PROGRAM = shutil.which("redis-server")
 
 
-LASTING = ("--appendfsync", "always")  # for a server that is killed: with ``everysec`` a busy disk may cost two seconds
+LASTING = ("--appendfsync", "always")  # for a server that is killed: with ``everysec`` a busy disk may lose two seconds
 
 
 class RedisServer:
-    """``start`` and ``kill`` it at will: the port and the folder stay."""
+    """A server that can be started and killed repeatedly: the port and the folder stay the same."""
 
     def __init__(self, folder: Path, *options: str) -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -54,7 +54,7 @@ class RedisServer:
         client.close()
 
     def kill(self) -> None:
-        """``kill -9``."""
+        """Kill the server with ``kill -9``."""
         if self._process is not None:
             self._process.send_signal(signal.SIGKILL)
             self._process.wait()
@@ -62,7 +62,7 @@ class RedisServer:
 
 
 class RedisCluster:
-    """Three masters without replicas."""
+    """A cluster of three masters without replicas."""
 
     def __init__(self, folder: Path, *options: str) -> None:
         clustered = ("--cluster-enabled", "yes", "--cluster-node-timeout", "500", *options)
@@ -92,7 +92,7 @@ class RedisCluster:
 
 
 def _free_port() -> int:
-    """A port that is free, and 10,000 above it another: nodes of a cluster speak with each other there."""
+    """A free port whose cluster bus port, 10,000 above it, is free too: cluster nodes talk to each other there."""
     while True:
         with socket.socket() as probe, socket.socket() as above:
             probe.bind((_LOOPBACK, 0))

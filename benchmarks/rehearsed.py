@@ -1,4 +1,4 @@
-"""Rehearsals of orderings, a process each, that is measured."""
+"""Rehearsals of orderings, each in a measured process."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from benchmarks.cost import ALMOST_NONE, EMPTY_RUNS, Cost, Crawled, cost_of, typ
 from benchmarks.measured_process import MeasuredProcess
 from crawlproject.evaluation.runs import REACHABLE
 
-EMPTY = "breadth_first"  # the ordering of the empty run: it needs nothing for itself
+EMPTY = "breadth_first"  # the ordering of the empty run: it has no costs of its own
 
 
 class RehearsalFailed(RuntimeError):
-    """A process of rehearsals ended with an error."""
+    """Raised when a process of rehearsals ends with an error."""
 
 
 def rehearse(
     web: str, topics: Sequence[Path], orderings: Sequence[str], pages: int, out: Path, *, say: Callable[[str], None]
 ) -> Iterator[tuple[str, Cost]]:
-    """Rehearse each ordering on all topics, in one process; runs go below ``out``, costs come one by one.
+    """Rehearse each ordering on all topics, in one process each; write runs below ``out`` and yield the costs one by one.
 
-    The empty run rehearses one page of each topic. Before it, one more reads all pages and finds out what can be
-    reached, so that no ordering is charged for that, and crawls over sockets are measured by the same targets. An
-    ordering that fails is left out, after a word to ``say``.
+    The empty run rehearses one page of each topic. Before it, an additional run reads all pages and determines which pages are
+    reachable, so that no ordering is charged for that, and crawls over sockets are measured by the same targets. An
+    ordering that fails is left out and reported to ``say``.
     """
     if not orderings and any(out.glob(f"*/{REACHABLE}")):
         return

@@ -1,11 +1,11 @@
-"""A web half of whose sites are made by scripts: what each value of ``CRAWL_RENDER`` finds, and what it takes.
+"""A web in which scripts make half of the sites: what each value of ``CRAWL_RENDER`` finds, and what it costs.
 
     python -m benchmarks.rendering [--sites 12] [--pages 12] [--ways WAY ...] [--browser EXECUTABLE ...] [--json FILE]
 
-One crawl each to the end of the web (``benchmarks/scripted_web.py``), without pauses, over loopback. ``recall`` is the share of
-the pages about the topic that were stored, ``rendered`` the pages that were rendered, ``asked`` the requests that came to
-the web. CPU is that of the crawl with its browser, and memory the peak of the sum of their proportional set sizes, looked at five
-times a second. ``never`` is the control. ``--ways`` says how scripts come by their pages: by ``get``, ``post`` or in a ``frame``.
+Each value gets one crawl to the end of the web (``benchmarks/scripted_web.py``), without pauses, on loopback. ``recall`` is
+the share of the pages about the topic that were stored, ``rendered`` the pages that were rendered, ``asked`` the requests to
+the web. CPU is that of the crawl with its browser; memory is the peak of the sum of their proportional set sizes, sampled five
+times a second. ``never`` is the control. ``--ways`` says how scripts get their pages: by ``get``, ``post`` or in a ``frame``.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 
 class Meter:
-    """CPU seconds and peak memory of a process and all that it has started."""
+    """CPU seconds and peak memory of a process and all processes that it has started."""
 
     def __init__(self, pid: int) -> None:
         self._pid = pid
@@ -64,7 +64,7 @@ class Meter:
 
 
 def run(web: ScriptWeb, folder: Path, mode: str, browser: str) -> dict[str, Any]:
-    """One crawl."""
+    """The figures of one crawl."""
     folder.mkdir(parents=True)
     topic = folder / "topic.toml"
     topic.write_text(f'keywords = ["coral reef fish"]\nseeds = {json.dumps(web.seeds)}\n')

@@ -1,4 +1,4 @@
-"""Does a crawl store the same pages whether its web answers in the process or over sockets?
+"""Does a crawl store the same pages whether its web answers in process or over sockets?
 
     python -m benchmarks.same_pages WEB TOPIC... [--pages 200] [--ordering dom]
 
@@ -28,7 +28,7 @@ def crawl(topic: Path, folder: Path, settings: dict[str, object], port: int | No
     """The URLs of the stored pages in the order of their fetches."""
     chosen = {**ONE_AT_A_TIME, **settings, "CRAWL_DIR": folder, "CRAWL_PROGRESS_SECONDS": 0, "LOG_LEVEL": "ERROR"}
     options = [part for name, value in chosen.items() for part in ("-s", f"{name}={value}")]
-    proxy = f"http://127.0.0.1:{port}"  # for https too, which it refuses: nothing leaves this machine
+    proxy = f"http://127.0.0.1:{port}"  # also for https, which the proxy refuses: nothing leaves this machine
     environment = dict(os.environ) | ({"http_proxy": proxy, "https_proxy": proxy} if port else {})
     command = [sys.executable, "-m", "scrapy", "crawl", "topical", "-a", f"topic={topic}", *options]
     subprocess.run(command, cwd=ROOT, env=environment, check=True, stderr=subprocess.DEVNULL)

@@ -1,4 +1,4 @@
-"""A generated web half of whose sites are made by scripts: an empty shell, one script, and the pages as JSON."""
+"""A generated web in which scripts make half of the sites: an empty shell, one script, and the pages as JSON."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ const frame = Object.assign(document.createElement("iframe"), { src: "/frame" + 
 document.getElementById("root").append(frame);
 """
 GET = """fetch("/api" + location.pathname).then((response) => response.json()).then(show);"""
-WAYS = {"get": GET, "post": POST, "frame": FRAME}  # how the scripts of a site come by its pages
+WAYS = {"get": GET, "post": POST, "frame": FRAME}  # how the scripts of a site get its pages
 ON = ("coral", "reef", "fish", "polyp", "lagoon", "atoll", "diver", "current", "kelp", "sponge", "shoal", "tide")
 OFF = (
     "bridge",
@@ -66,9 +66,9 @@ OFF = (
 
 
 class ScriptWeb:
-    """``sites`` sites of ``pages`` pages; those with odd numbers are made by scripts. A third of the pages are about reefs.
+    """``sites`` sites of ``pages`` pages; scripts make those with odd numbers. A third of the pages are about reefs.
 
-    The scripts of one site after the other come by the pages in one of ``ways``, names of ``WAYS``.
+    ``ways`` are names of ``WAYS``: the sites made by scripts use them in turn to get their pages.
     """
 
     warnings: Sequence[str] = ()
@@ -119,7 +119,7 @@ class ScriptWeb:
         return Reply(url, 200, HTML, (SHELL if self.is_scripted(url) else self._served(url)).encode())
 
     def _posted(self, url: str, post: Post) -> Reply:
-        """The answer to the question of a script."""
+        """The answer to a POST request of a script."""
         parts = urlsplit(post.url)
         page = f"{parts.scheme}://{parts.hostname}{dict(parse_qsl(post.body)).get('path')}"
         if parts.path != "/graphql" or page not in self._pages:

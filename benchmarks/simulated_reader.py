@@ -1,4 +1,4 @@
-"""A simulated person who reads a virtual web; how, says ``benchmarks/companion.py``."""
+"""A simulated person who reads a virtual web; ``benchmarks/companion.py`` describes the behaviour."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SAVES = 1 / 7
 
 @dataclass(frozen=True)
 class Step:
-    """A page that the reader opens, for so many seconds. ``is_target``: of the topic, and opened for the first time."""
+    """A page that the reader opens for ``seconds``. ``is_target``: a target of the topic, opened for the first time."""
 
     page: Page
     seconds: float
@@ -26,7 +26,7 @@ class Step:
 
 
 class Reader:
-    """One simulated person. Draws the same chances whatever is suggested."""
+    """One simulated person. The random numbers drawn do not depend on the suggestions."""
 
     def __init__(
         self, web: ArchivedPages, topic: Topic, judge: TopicJudge, number: int, *, noise: float, follow: float
@@ -43,7 +43,7 @@ class Reader:
         self._page = web.page(topic.seeds[number % len(topic.seeds)])
 
     def read(self) -> Step | None:
-        """Open the next page; None: there is none."""
+        """Open the next page; return None if there is none."""
         page, random = self._page, self._random
         if page is None:
             return None

@@ -2,11 +2,11 @@
 
     python -m benchmarks.spam_model [--pages 12] [--seed 2010] [--held-out 7] [--honest WEB] [--judge WEB...] [--out FILE]
 
-The model is trained on pages of all spam sites, and as many honest pages, of the hostile web ``--seed``. It is judged on those of
-another one, ``--held-out``, and each kind of spam also by a model that has not seen this kind. A page is taken for spam when its
-score is at least one half. With ``--honest`` the training set also includes a sample of a web of public sites as honest pages.
-For each ``--judge``, another such web, the share of its pages that taken for spam is printed. ``--labels`` writes the pages of
-the first web and ``labels.tsv`` into a folder, for ``scrapy spam``.
+The model is trained on pages of all spam sites, and as many honest pages, of the hostile web ``--seed``. It is judged on
+those of another one, ``--held-out``, and each kind of spam also by a model that has not seen this kind. A page is taken for
+spam when its score is at least one half. With ``--honest`` the training set also includes a sample of a web of public sites
+as honest pages. For each ``--judge``, another such web, the share of its pages that taken for spam is printed. ``--labels``
+writes the pages of the first web and ``labels.tsv`` into a folder, for ``scrapy spam``.
 """
 
 from __future__ import annotations

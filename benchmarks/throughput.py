@@ -3,13 +3,13 @@
     python benchmarks/throughput.py [--pages 3000] [--runs 3] [--rival-python PYTHON] [--json FILE]
     python benchmarks/throughput.py --flat 200000
 
-All crawlers fetch the same endless web through the same proxy on loopback, with the same concurrency. ``default`` is the topical
-crawl with its defaults (ordering, budgets, duplicates, templates and rules), but without politeness; ``dom`` is the same with
-that ordering. Both store every page, its items, links and history. Plain Scrapy, tuned, and crawlee's ParselCrawler follow links
-breadth-first; crawl4ai follows them best-first by words in URLs, with its HTTP strategy. None of these three stores anything.
-``plain, 2 MB`` is plain Scrapy with memory pages of 2 MB, which the topical crawl also has; two environment variables set this.
-CPU is the user plus system time of the crawling process from the first request to the last, so the server does not count.
-``--rival-python`` is an interpreter with crawl4ai and crawlee[parsel]; without it, these two are left out.
+All crawlers fetch the same endless web through the same proxy on loopback, with the same concurrency. ``default`` is the
+topical crawl with its defaults (ordering, budgets, duplicates, templates and rules), but without politeness; ``dom`` is the
+same with that ordering. Both store every page, its items, links and history. Plain Scrapy, tuned, and crawlee's ParselCrawler
+follow links breadth-first; crawl4ai follows them best-first by words in URLs, with its HTTP strategy. None of these three
+stores anything. ``plain, 2 MB`` is plain Scrapy with memory pages of 2 MB, which the topical crawl also has; two environment
+variables set this. CPU is the user plus system time of the crawling process from the first request to the last, so the server
+does not count. ``--rival-python`` is an interpreter with crawl4ai and crawlee[parsel]; without it, these two are left out.
 
 ``--flat`` runs the topical crawl alone (``--ordering``: the default one) for the given number of pages, and shows rate and
 memory on the way (``benchmarks/longrun.py``)."""

@@ -1,4 +1,4 @@
-"""The twenty sites of the deep web benchmark, and sites as one web."""
+"""The twenty sites of the deep web benchmark, and a web that combines sites."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from crawlproject.webs.base import not_held
 
 
 class DeepWeb:
-    """Sites as one web; a page at ``ENTRANCE`` links to them all."""
+    """Several sites as one web; a page at ``ENTRANCE`` links to all of them."""
 
     ENTRANCE = "http://entrance.example/"
     warnings: Sequence[str] = ()
@@ -42,7 +42,7 @@ class DeepWeb:
         return None
 
     def no_queries(self) -> Counter[str]:
-        """Requests to forms that are no queries, by host and path."""
+        """Requests to forms that are not queries, by host and path."""
         return Counter(
             {f"{site.host}{path}": count for site in self.sites.values() for path, count in site.asked.items()}
         )
@@ -51,8 +51,8 @@ class DeepWeb:
 def twenty_sites(scale: float = 1.0, seed: int = 0, *, posts: bool = False) -> list[DeepSite]:
     """The sites of the benchmark; ``scale`` multiplies their sizes.
 
-    With a ``seed`` they have other items, sizes (by 0.5 to 1.5), shares on the topic, caps and ways to turn pages. ``posts``: the
-    same sites with forms that are sent by POST.
+    With a ``seed`` they have other items, sizes (by 0.5 to 1.5), shares on the topic, caps and styles of paging. ``posts``:
+    the same sites with forms that are sent by POST.
     """
     # kind, items, share on the topic, most results of a query, whether attributes follow from each other
     plan: list[tuple[Kind, int, float, int, bool]] = [

@@ -1,6 +1,6 @@
 """Run a command and note what it used: ``python usage.py REPORT COMMAND...``; ended by SIGTERM, it kills the command.
 
-A small process of its own, since Linux counts what a parent holds into the peak memory of a process that it starts.
+This is a small separate process because Linux counts a parent's memory in the peak memory of a process that it starts.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@ vectors and queries.
 
     python benchmarks/vector_stores.py --chunks 100000 --dimensions 384 [--store numpy16 usearch] [--json stores.json]
 
-The vectors have length 1 and lie around a thousand centres of different sizes; queries are vectors with noise. Shown are seconds
-to build, megabytes on disk, seconds to the first answer of a new process (files in the cache of the operating system),
+The vectors have length 1 and lie around a thousand centres of different sizes; queries are vectors with noise. Shown are
+seconds to build, megabytes on disk, seconds to the first answer of a new process (files in the cache of the operating system),
 milliseconds of later answers, for the 100 nearest, memory of the querying process, and recall of the ten nearest against exact
 search in 32 bits. Each store runs in a separate process. The packages of the other stores are not dependencies of the project.
 """

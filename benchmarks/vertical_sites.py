@@ -1,8 +1,8 @@
-"""Generated forums, blogs, news sites and shops with known units: what is found of them, and which fetches are wasted.
+"""Generated forums, blogs, news sites and shops with known units: which of them are found, and which fetches are wasted.
 
     python benchmarks/vertical_sites.py [--pages 120] [--layouts b c]
 
-The sites are in ``vertical_web.py``. Rules and limits were set while looking at layout ``a``; one rule for blogs was mended with
+The sites are in ``vertical_web.py``. Rules and limits were developed on layout ``a``; one rule for blogs was corrected with
 ``b`` and ``c`` in view. A unit is found when one item of the export, of this page, has its text and that of no other unit.
 """
 
@@ -26,11 +26,11 @@ SETTINGS: tuple[tuple[str, dict[str, object]], ...] = (
     ("series", {"CRAWL_SERIES": 40, "TRAP_REDUNDANT": "never"}),
     ("series, learned", {"CRAWL_SERIES": 40}),
 )
-SECONDS = 15  # of a crawl: what waits for longer, as audits of learned rules do, is not fetched
+SECONDS = 15  # of a crawl: URLs that wait longer, such as audits of learned rules, are not fetched
 
 
 def units_found(site: Site, folder: Path, out: Path) -> tuple[int, int, int]:
-    """Units of the pages that were fetched, those of them found, and items of units that are none."""
+    """Numbers of units on the fetched pages, of units found, and of items that do not match exactly one unit."""
     command = [
         sys.executable,
         "-m",

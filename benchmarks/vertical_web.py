@@ -1,8 +1,8 @@
 """Generated forums, blogs, news sites and shops with known units.
 
-Each kind of site has three layouts, which differ in mark-up, structured data and URLs. Every page has a menu, a margin with
-links to recent content, and a footer. *Content* are pages with units that no other page has. *Wasted* are single posts, replies,
-prints, other orders and other dresses.
+Each kind of site has three layouts, which differ in markup, structured data and URLs. Every page has a menu, a sidebar with
+links to recent content, and a footer. *Content* pages have units that no other page has. *Wasted* pages are single posts,
+replies, print versions, other sort orders and other styles.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def _time(day: str) -> str:
 
 
 class Site:
-    """Pages by path and query, what each is, and the texts of its units."""
+    """Pages by path and query, with their kinds and the texts of their units."""
 
     def __init__(self, kind: str, layout: str, seed: int) -> None:
         self.host = f"{kind}-{layout}.example"
@@ -38,11 +38,11 @@ class Site:
         getattr(self, f"_{kind}")(layout)
 
     def kind_of(self, url: str) -> str:
-        """Of a URL; a page with others below it is a folder."""
+        """The kind of a URL; a page with other pages below it is a folder."""
         return self.kinds.get(url) or self.kinds.get(url.rstrip("/"), OTHER)
 
     def words(self, count: int) -> str:
-        """Words that hardly ever come twice."""
+        """Words that hardly ever repeat."""
         letters = "bcdfghklmnprstvw", "aeiou"
         return " ".join(
             "".join(self.random.choice(letters[k % 2]) for k in range(self.random.randint(4, 8))) for _ in range(count)

@@ -1,4 +1,4 @@
-"""What a crawler fetched, as the server saw it: the same account for every crawler, whatever its own says."""
+"""What a crawler fetched, as the server saw it: the same account for every crawler, whatever its own log says."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from crawlproject.webs.page_cache import location
 
 
 class WatchedWeb:
-    """``web`` that notes what is asked for, until ``limit`` different pages were; then it calls ``full``, once.
+    """Wraps ``web`` and notes what is requested, until ``limit`` different pages were; then it calls ``full``, once.
 
     A page is what the project would store: a 2xx reply of a wanted content type, other than robots.txt. Pages count by
-    canonical URL, so that a second spelling of a page is neither a hit nor a charge. Replies go on after the limit.
+    canonical URL, so that a second spelling of a page counts neither as a hit nor as a fetch. Replies continue after the limit.
     """
 
     def __init__(self, web: Web, options: Options, limit: int, full: Callable[[], None]) -> None:
@@ -40,7 +40,7 @@ class WatchedWeb:
         return self._web.warnings
 
     def get(self, url: str) -> Reply:
-        """The reply of the web, noted."""
+        """Return the reply of the web and note the request."""
         reply = self._web.get(url)
         if len(self.pages) < self._limit and not url.endswith("/robots.txt"):
             self._note(url, reply)
@@ -55,7 +55,7 @@ class WatchedWeb:
         return url in self._web
 
     def close(self) -> None:
-        """The web inside stays open, for the next crawler."""
+        """Do nothing: the wrapped web stays open for the next crawler."""
 
     def _note(self, url: str, reply: Reply) -> None:
         name = canonical_or_none(self._canonicalize, url)
@@ -74,7 +74,7 @@ class WatchedWeb:
 def write_run(folder: Path, topic: Topic, crawler: str, web: WatchedWeb, options: Options, reason: str) -> None:
     """Leave a crawl folder that ``scrapy compare`` reads: ``crawl.json`` and ``history.jsonl``.
 
-    ``crawler`` stands in the place of the ordering, ``reason`` says why the crawl ended.
+    ``crawler`` takes the place of the ordering, ``reason`` says why the crawl ended.
     """
     folder.mkdir(parents=True)
     settings: Mapping[str, Any] = {}

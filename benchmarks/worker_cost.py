@@ -4,14 +4,14 @@
                                      [--workers 1 2 4] [--apart 1 2 4] [--profile FOLDER] [--json FILE]
 
 Workers crawl the endless web of ``benchmarks/endless.py`` over sockets, without politeness; ``--inside`` is the share of links
-that stay on their host, nearly none by default. ``--apart`` is the control: as many independent crawls, each with a frontier on
-disk, which share the pages; it shows what running more processes than processors costs anyway. CPU time is counted, not wall
-time, from the twentieth page of each worker to its last: user and system time of the workers, and separately of the server. On a
-busy machine the same work takes up to three times as much CPU: ``yardstick`` is the time of a fixed piece of work during the
-crawl, in ms, and ``in_yards`` the CPU of the workers divided by it. Compare only rows with equally many busy processes: beside
-one process the yardstick wakes up on an idle processor, and is a third slower. ``--profile`` keeps a profile of each worker in
-FOLDER (``pstats``), which multiplies the time. Files go to ``TMPDIR``: a ``TMPDIR`` in memory avoids the time ext4 takes to
-create files where some were deleted within the last five minutes, up to a fifth of all.
+that stay on their host, nearly none by default. ``--apart`` is the control: as many independent crawls, each with a frontier
+on disk, which share the pages; it shows what running more processes than processors costs anyway. CPU time is counted, not
+wall time, from the twentieth page of each worker to its last: user and system time of the workers, and separately of the
+server. On a busy machine the same work takes up to three times as much CPU: ``yardstick`` is the time of a fixed piece of work
+during the crawl, in ms, and ``in_yards`` the CPU of the workers divided by it. Compare only rows with equally many busy
+processes: beside one process the yardstick wakes up on an idle processor, and is a third slower. ``--profile`` keeps a profile
+of each worker in FOLDER (``pstats``), which multiplies the time. Files go to ``TMPDIR``: a ``TMPDIR`` in memory avoids the
+time ext4 takes to create files where some were deleted within the last five minutes, up to a fifth of all.
 """
 
 from __future__ import annotations

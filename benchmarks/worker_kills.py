@@ -235,8 +235,8 @@ def judge(accesses: list[Access], chosen: argparse.Namespace) -> dict[str, Any]:
 def k_rule(accesses: list[Access], concurrent: int) -> tuple[int, int]:
     """Return how many requests were checked, and how many of them repeat a host of the worker's last k - 1 requests.
 
-    A request is checked if k hosts of the worker or more certainly waited at that time: the worker had fetched a page of each a
-    while ago and has yet to request another. Of the k - 1 requests before, ``concurrent - 1`` may have overtaken each other.
+    A request is checked if k hosts of the worker or more certainly waited at that time: the worker had fetched a page of each
+    a while ago and has yet to request another. Of the k - 1 requests before, ``concurrent - 1`` may have overtaken each other.
     """
     everything = sorted(accesses, key=lambda access: access["start"])
     requests = [access for access in everything if not access["url"].endswith("/robots.txt")]

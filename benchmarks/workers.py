@@ -2,9 +2,9 @@
 
     python benchmarks/workers.py [--pages 700] [--hosts 200] [--latency 2.0] [--concurrent 8] [--workers 1 2 4]
 
-Every page takes ``--latency`` seconds, and a worker has ``--concurrent`` requests open: a worker waits for the web, and
-hardly for the CPU. Time is counted from the first request for a page to the end of the last one, as the server saw them;
-it includes what more workers cost: each reads robots.txt for itself, and all ask one Redis.
+Every page takes ``--latency`` seconds, and a worker has ``--concurrent`` requests open, so a worker waits for the web and
+hardly for the CPU. Time is counted from the first request for a page to the end of the last one, as the server saw them. It
+includes the overhead of more workers: each reads robots.txt separately, and all share one Redis.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from crawlproject.http.virtual_web_server import read_log
 
 
 def crawl(workers: int, chosen: argparse.Namespace, folder: Path) -> dict[str, Any]:
-    """One crawl of the whole web."""
+    """Run one crawl of the whole web."""
     folder.mkdir()
     web = known_web(chosen.hosts, chosen.pages, chosen.latency)
     settings = {"POLITENESS_MIN_DELAY": 0, "POLITENESS_FACTOR": 0, "CONCURRENT_REQUESTS": chosen.concurrent}

@@ -23,7 +23,7 @@ _CODE = re.compile(
 
 
 def written(page: str) -> str:
-    """The page with the tables in it, one in the section of each command that has options of its own."""
+    """The page with the tables filled in, one in the section of each command that has specific options."""
     first, *sections = re.split(r"(?=^## )", page, flags=re.MULTILINE)
     return first + "".join(map(_section, sections))
 
@@ -44,7 +44,7 @@ def parser_of(name: str) -> ArgumentParser:
 
 
 def options_of(name: str) -> list[Action]:
-    """The options of a command, those that every command has left out."""
+    """The options of a command, without those common to all commands."""
     every = parser_of("list")._option_string_actions
     return [
         action
@@ -63,7 +63,7 @@ def _section(section: str) -> str:
 
 
 def _choices(option: Action) -> str:
-    """The values that may be given, if they are few; else a name."""
+    """The permitted values, if they are few; else a name."""
     few = [*map(str, option.choices or ())]
     return f"{{{','.join(few)}}}" if 0 < len(few) < 4 else option.dest.upper()
 

@@ -1,4 +1,4 @@
-"""Which share of the lines of each package the last run of tests has run; ends with 1 below a floor: ``make coverage``."""
+"""The share of each package's lines that the last test run covered; exits with 1 below a floor: ``make coverage``."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from coverage import Coverage
 
 
 def package_of(file: str) -> str:
-    """The package that a file counts for: a folder of ``crawlproject/`` or ``crawlproject/parts/``, or a folder beside."""
+    """The package of a file: a folder of ``crawlproject/`` or ``crawlproject/parts/``, or another top-level folder."""
     *folders, _ = Path(file).parts
     depth = 3 if folders[1:2] == ["parts"] else 2
     return "/".join(folders[:depth]) or file
 
 
 def by_package(report: dict[str, dict[str, dict[str, int]]]) -> dict[str, tuple[int, int]]:
-    """Lines that were run, and lines, of each package, from the ``files`` of a report of coverage in JSON."""
+    """Covered lines and all lines of each package, from ``files`` of a JSON coverage report."""
     run, lines = Counter[str](), Counter[str]()
     for file, measured in report.items():
         run[package_of(file)] += measured["summary"]["covered_lines"]

@@ -15,7 +15,7 @@ def records() -> list[Path]:
 
 
 def status(record: Path) -> str:
-    """What stands behind ``Status:``, on one line."""
+    """The text after ``Status:``, on one line."""
     found = re.search(r"^Status: (.+?)\n\n", record.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
     return " ".join(found[1].split()) if found else ""
 

@@ -1,6 +1,6 @@
 """Installs each extra alone, and runs the commands that need it: ``python -m scripts.extras_alone WHEEL [EXTRA ...]``.
 
-With its extra a command succeeds, without any it names one that it needs. Packages come from where uv is told to get them.
+With its extra a command succeeds; without any extra it names one that it needs. Packages come from uv's configured sources.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ NEEDS = {  # in a folder with the crawl ``done``
 
 
 class Place:
-    """An environment with one choice of extras, and a folder of its own."""
+    """A virtual environment with one choice of extras, and its own folder."""
 
     def __init__(self, folder: Path, wheel: Path, extra: str = "") -> None:
         began = monotonic()
@@ -106,7 +106,7 @@ def main(wheel: Path, *chosen: str) -> int:
 
 
 class RedisSocket:
-    """A Redis server at a socket of the folder."""
+    """A Redis server that listens on a socket in the folder."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / "redis.sock"

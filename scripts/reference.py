@@ -1,4 +1,4 @@
-"""Writes what the documentation says of the code, from the code: settings, options of commands, decisions. ``make reference``."""
+"""Generates the reference parts of the documentation: settings, command options, decisions. ``make reference``."""
 
 from __future__ import annotations
 

@@ -13,9 +13,9 @@ ROOT = Path(__file__).parent.parent
 
 
 def obstacles(version: str, changelog: str, changed: str, tags: str, today: str) -> list[str]:
-    """What keeps a version from being released, a sentence each.
+    """The reasons why a version cannot be released, a sentence each.
 
-    ``changed`` is what ``git status --porcelain`` prints, ``tags`` what ``git tag`` does.
+    ``changed`` is what ``git status --porcelain`` prints, ``tags`` what ``git tag`` prints.
     """
     cut = re.search(rf"^## \[{re.escape(version)}\] - (.+)$", changelog, re.MULTILINE)
     unreleased = re.search(r"^## \[Unreleased\]\n(.*?)(?=^## )", changelog, re.MULTILINE | re.DOTALL)

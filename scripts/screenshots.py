@@ -1,4 +1,4 @@
-"""Draw docs/figures/{report,dashboard,map,companion}.png anew: crawls of the sample web, seen by a headless Chromium.
+"""Redraw docs/figures/{report,dashboard,map,companion}.png: crawls of the sample web, seen by a headless Chromium.
 
 python scripts/screenshots.py [report] [dashboard] [companion]     needs playwright and Chromium (scripts/install-chromium)
 """
@@ -20,19 +20,19 @@ FIGURES = ROOT / "docs" / "figures"
 SEEDS = "http://www.lagoon-notes.example/\nhttp://www.nacre-divers.example/\nhttp://www.hobby-ring.example/"
 ENDED = "[...document.querySelectorAll('.run .status')].every(e => e.textContent.startsWith('ended'))"
 
-# The charts move up to the numbers: what lies between, the question and the best pages, is hidden.
+# The charts move up to the numbers: the question and the best pages between them are hidden.
 EXCERPT = """() => {
     for (let e = document.querySelector('#asked'); e.id !== 'curves'; e = e.nextElementSibling) e.style.display = 'none';
 }"""
 
-# The temporary folder is called what ``make crawl`` calls it.
+# The temporary folder gets the name that ``make crawl`` uses.
 CALLED = """([folder, name]) => {
     for (const e of document.querySelectorAll('code')) e.textContent = e.textContent.replaceAll(folder, name);
 }"""
 
 
 def draw_report(page: Any, folder: Path) -> None:
-    """The crawl of ``make crawl``: excerpts of its report, and its map."""
+    """Draw the crawl of ``make crawl``: excerpts of its report, and its map."""
     crawl = folder / "demo"
     demo = ("topic=topics/demo.toml", "-s", "VIRTUAL_WEB=sample", "-s", f"CRAWL_DIR={crawl}")
     for made in (scrapy("crawl", "topical", "-a", *demo), scrapy("map", crawl)):
@@ -50,7 +50,7 @@ def draw_report(page: Any, folder: Path) -> None:
 
 
 def draw_dashboard(page: Any, folder: Path) -> None:
-    """Three crawls of one query, side by side, after they ended."""
+    """Draw three finished crawls of one query, side by side."""
     settings = {"VIRTUAL_WEB": "sample", "POLITENESS_MIN_DELAY": 0.3, "CRAWL_PROGRESS_SECONDS": 0}
     page.set_viewport_size({"width": 1000, "height": 900})
     with serving(folder, "dashboard", folder / "crawls", **settings) as url:
@@ -72,7 +72,7 @@ def draw_dashboard(page: Any, folder: Path) -> None:
 
 
 def draw_companion(page: Any, folder: Path) -> None:
-    """The panel, after two articles were read."""
+    """Draw the panel after two articles were read."""
     settings = {"VIRTUAL_WEB": "sample", "POLITENESS_MIN_DELAY": 0.05, "COMPANION_DIR": folder / "me"}
     articles = "http://www.nacre-divers.example/articles"
     page.set_viewport_size({"width": 400, "height": 760})

@@ -23,7 +23,7 @@ def reference() -> str:
 
 
 def written(page: str) -> str:
-    """The page with the tables in it."""
+    """The page with the tables filled in."""
     before, _, rest = page.partition(BEGIN)
     return f"{before}{BEGIN}\n{reference()}{END}{rest.partition(END)[2]}"
 
@@ -37,7 +37,7 @@ def _part(model: type[Options]) -> str:
 
 
 def _rows(model: type[Options]) -> Iterator[str]:
-    """Setting, default, unit, meaning and source of each field: the text below it has the last three."""
+    """Setting, default, unit, meaning and source of each field; the last three come from the text below the field."""
     source = inspect.getsource(model)
     [definition] = [node for node in ast.parse(source).body if isinstance(node, ast.ClassDef)]
     for field, text in pairwise(definition.body):

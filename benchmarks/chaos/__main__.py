@@ -1,4 +1,4 @@
-"""Runs the disasters and prints what they have cost, by kind and frontier."""
+"""Runs the disasters and prints their costs, by kind and frontier."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _RESUMES = 5
 
 
 def run(seed: int, cases: list[tuple[str, str]], keep: Path | None) -> Verdict:
-    """One run, in a folder of its own, which is kept when something was wrong."""
+    """Do one run in its own folder, which is kept if something was wrong."""
     kind, frontier = cases[seed % len(cases)]
     verdict = Verdict(seed, kind, frontier)
     began = time.monotonic()
@@ -77,7 +77,7 @@ def _run(verdict: Verdict, folder: Path) -> None:
 
 
 def _resume(verdict: Verdict, scene: Scene) -> None:
-    """Run the command again until the crawl is complete, and follow what it advises."""
+    """Run the command again until the crawl is complete, and follow its advice."""
     crawler = scene.crawler
     if any("UNEXPECTED" in note for note in scene.notes):
         verdict.failure = scene.notes[-1]
@@ -91,7 +91,7 @@ def _resume(verdict: Verdict, scene: Scene) -> None:
         codes = crawler.wait()
         if not any(codes):
             break
-        if 3 in codes or not scene.is_damaged:  # else it was refused before its first fetch
+        if 3 in codes or not scene.is_damaged:  # otherwise it was refused before its first fetch
             scene.in_flight()
         advice = crawler.follow_advice(since) if {2, 3} & {*codes} else ""
         scene.notes.append(f"resume ended with {codes}; {advice}")
@@ -106,7 +106,7 @@ def _resume(verdict: Verdict, scene: Scene) -> None:
 
 
 def _tracebacks(log: str) -> list[str]:
-    """The errors that they end with; asyncio shows one when there is no memory to read a socket."""
+    """The last lines of the tracebacks; asyncio shows one when memory is too short to read a socket."""
     return re.findall(r"^Traceback .*\n(?:[ \t].*\n)*(.*)", log, re.MULTILINE)
 
 

@@ -1,4 +1,4 @@
-"""The processes of one crawl, and its folder as it stands between them."""
+"""The processes of one crawl, and the state of its folder between them."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class Crawler:
                 self.kill(name)
 
     def reach(self, lines: int) -> bool:
-        """Wait until the histories have so many lines; False: the crawl ended before."""
+        """Wait until the histories have ``lines`` lines; return False if the crawl ended before."""
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
             if sum(path.read_bytes().count(b"\n") for path in self._files("history.jsonl")) >= lines:
@@ -105,7 +105,7 @@ class Crawler:
         raise TimeoutError(f"no {lines} lines after {PATIENCE:.0f} s")
 
     def wait(self) -> list[int]:
-        """The exit codes; a process that does not end is killed."""
+        """Wait for all processes and return their exit codes; a process that does not end is killed."""
         end = time.monotonic() + PATIENCE
         codes = []
         for name, process in self.running.items():
@@ -127,24 +127,24 @@ class Crawler:
         return (path for folder in self.folders if (path := folder / name).exists())
 
     def lines(self, name: str) -> list[dict[str, Any]]:
-        """The lines of all workers that can be read."""
+        """The readable lines of all workers."""
         found = []
         for path in self._files(name):
             for line in path.read_bytes().split(b"\n")[:-1]:
                 try:
                     found.append(json.loads(line))
-                except ValueError:  # damaged; a zero ends what a resume keeps
+                except ValueError:  # damaged; a resume keeps only the lines before a zero byte
                     if b"\0" in line:
                         break
         return found
 
     def said(self, since: int = 0) -> list[str]:
-        """Warnings and errors behind so many bytes of the messages, and the last line of what was refused."""
+        """Warnings and errors after the first ``since`` bytes of the messages, and the last line of each refusal."""
         text = self.log.read_bytes()[since:].decode("utf-8", "replace").splitlines()
         return [line for line in text if _WORD.search(line) or str(self.folder) in line or "rror:" in line]
 
     def follow_advice(self, since: int) -> str:
-        """Do what the message of a refused resume says: remove a line, a file, or the frontier. Empty: it gave none."""
+        """Follow the message of a refused resume (remove a line, a file, the frontier); return what was done, or ""."""
         said = " ".join(self.log.read_bytes()[since:].decode("utf-8", "replace").split())
         for folder in self.folders:
             place = re.search(rf"({re.escape(str(folder))}/[\w./-]*\w)(?:, (?:line|byte) (\d+))?", said)

@@ -1,4 +1,4 @@
-"""What power cuts and failing disks do to files."""
+"""The damage that power cuts and failing disks do to files."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _BLOCK = 4096
 
 
 def cut_tail(path: Path, random: Random) -> str:
-    """Some last bytes are missing; at times the whole file is."""
+    """Cut off some last bytes, or sometimes the whole file."""
     size = path.stat().st_size
     if random.random() < 0.1:
         path.unlink()
@@ -21,7 +21,7 @@ def cut_tail(path: Path, random: Random) -> str:
 
 
 def zero_tail(path: Path, random: Random) -> str:
-    """The last blocks hold zeros."""
+    """Fill the last blocks with zeros."""
     size = path.stat().st_size
     first = max(0, (size - 1) // _BLOCK - random.randrange(3)) * _BLOCK
     with path.open("r+b") as file:
@@ -31,9 +31,9 @@ def zero_tail(path: Path, random: Random) -> str:
 
 
 def flip_bits(path: Path, random: Random) -> str:
-    """One to four bits are others."""
+    """Flip one to four bits."""
     data = bytearray(path.read_bytes())
-    end = len(data.rstrip(b"\0")) or len(data)  # what a file was made longer by in advance is nothing that it holds
+    end = len(data.rstrip(b"\0")) or len(data)  # leave out zeros by which a file was extended in advance
     places = [random.randrange(end) for _ in range(random.randint(1, 4))]
     for place in places:
         data[place] ^= 1 << random.randrange(8)
@@ -42,7 +42,7 @@ def flip_bits(path: Path, random: Random) -> str:
 
 
 def files_of(folder: Path) -> list[Path]:
-    """The files of a crawl folder that hold anything, one page file for all of them; the same order each time."""
+    """The non-empty files of a crawl folder, of the page files only the first; always in the same order."""
     pages = sorted(path for path in folder.glob("pages/*/*/*"))
     others = sorted(path for path in folder.rglob("*") if path.is_file() and "pages" not in path.parts)
     return [path for path in [*others, *pages[:1]] if path.stat().st_size and path.name != "lock"]

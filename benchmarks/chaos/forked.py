@@ -1,4 +1,4 @@
-"""Processes of a crawl that are forked from one that has imported everything: each saves two seconds of the processor."""
+"""Crawl processes that are forked from a process that has imported everything: each saves two seconds of CPU time."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NOT = ("__main__", "agent_server")
 
 
 class Forked:
-    """``scrapy ARGUMENTS`` in the folder ``root``, what it says behind that in ``log``; with what is used here of ``Popen``."""
+    """Runs ``scrapy ARGUMENTS`` in the folder ``root`` and appends its output to ``log``; a subset of ``Popen``."""
 
     def __init__(self, arguments: Sequence[str], root: Path, environment: Mapping[str, str], log: Path) -> None:
         _import_all()
@@ -53,14 +53,14 @@ def _import_all() -> None:
     for package in _OURS:
         for module in walk_packages(sys.modules[package].__path__, f"{package}."):
             if not module.name.endswith(_NOT):
-                with suppress(ModuleNotFoundError):  # a part that needs what is not installed
+                with suppress(ModuleNotFoundError):  # a part that needs a package that is not installed
                     import_module(module.name)
     gc.collect()
-    gc.freeze()  # no child looks through the modules again
+    gc.freeze()  # the garbage collector of a child need not scan the modules again
 
 
 def _run(arguments: list[str], root: Path, environment: dict[str, str], log: Path) -> None:
-    """Become the command."""
+    """Turn the forked process into the command."""
     code: object = 1
     try:
         os.chdir(root)

@@ -1,4 +1,4 @@
-"""The names of the disasters, and the frontiers that they are for."""
+"""The names of the disasters, and the frontiers that they apply to."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The network between a worker and Redis: a process that passes on bytes, until it is cut."""
+"""The network between a worker and Redis: a process that passes on bytes until the connection is cut."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LOOPBACK = "127.0.0.1"
 
 
 class Relay:
-    """Passes on what is sent to ``port``, and what is answered, to and from another port of loopback."""
+    """Passes bytes between ``port`` and another loopback port, in both directions."""
 
     def __init__(self, target: int) -> None:
         self._target = target
@@ -26,14 +26,14 @@ class Relay:
         return f"redis://{_LOOPBACK}:{self.port}/0"
 
     def silence(self) -> None:
-        """Nothing arrives any more, on either side. It is late, and not lost: as with TCP, when a network is away for a while."""
+        """Stop passing bytes in both directions. They are delayed, not lost, as in TCP when a network is down for a while."""
         self._signal(signal.SIGSTOP)
 
     def speak(self) -> None:
         self._signal(signal.SIGCONT)
 
     def tear(self) -> None:
-        """All connections are broken, and new ones refused. What was on its way is lost."""
+        """Break all connections and refuse new ones. Bytes on their way are lost."""
         self._process.kill()
         self._process.join()
 

@@ -1,4 +1,4 @@
-"""What a run has cost."""
+"""The verdict on a run: what its disaster cost."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from crawlproject.http.virtual_web_server import Access
 from crawlproject.storage.page_files import PageRepository
 
 _LATE = 0.02  # seconds by which a busy server may note the end of a response late
-_OWN_STEP = 1  # fetches a kill: history line written, frontier not yet
+_OWN_STEP = 1  # fetches that a kill may repeat: the history line is written, but the frontier not yet
 
 
 @dataclass
 class Verdict:
-    """Of one run; ``lost`` and the like are explained in the package."""
+    """The verdict on one run; the package's docstring explains ``lost`` and the other figures."""
 
     seed: int
     kind: str
@@ -66,7 +66,7 @@ def _lost(crawler: Crawler, web: ChaosWeb, gone: set[str]) -> list[str]:
 
 
 def _fetches(accesses: list[Access]) -> dict[str, list[float]]:
-    """When each URL was asked for, and answered."""
+    """The start times of the answered requests for each URL, robots.txt left out."""
     found: dict[str, list[float]] = defaultdict(list)
     for access in accesses:
         if access["status"] in (200, 302, 404) and not access["url"].endswith("/robots.txt"):
@@ -75,7 +75,7 @@ def _fetches(accesses: list[Access]) -> dict[str, list[float]]:
 
 
 def _repeated(scene: Scene, fetches: dict[str, list[float]]) -> tuple[int, list[str]]:
-    """How many fetches were repeated as the docs permit, and the URLs of the others."""
+    """The number of repeated fetches that the docs permit, and the URLs of the other repetitions."""
     permitted, twice = 0, list[str]()
     own = _OWN_STEP * len(scene.moments)
     for url, starts in sorted(fetches.items()):
@@ -83,14 +83,14 @@ def _repeated(scene: Scene, fetches: dict[str, list[float]]) -> tuple[int, list[
         excused = sum(any(at < moment for at in starts) and url not in known for moment, known in scene.moments)
         left = max(0, more - excused)
         permitted += more - left
-        undone = min(own, left)  # one that was under way again when the next kill came may be undone several times
+        undone = min(own, left)  # a URL that was in flight again at the next kill may be undone several times
         own, left, permitted = own - undone, left - undone, permitted + undone
         twice += [f"{url} fetched {len(starts)} times"] * bool(left)
     return permitted, twice
 
 
 def _doubled(crawler: Crawler) -> list[str]:
-    """URLs with several lines in the history or the items; workers may have one each."""
+    """URLs with several lines in the history or the items; of several workers, each may have one line."""
     if len(crawler.folders) > 1:
         return []
     found = []

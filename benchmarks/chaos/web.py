@@ -14,7 +14,7 @@ _HTML = {"content-type": "text/html"}
 
 class ChaosWeb:
     """A portal, 6 to 20 hosts, and 60 to 200 pages that link to each other at random; also redirects, missing pages and
-    pages that robots.txt forbids. Each page has a text of its own.
+    pages that robots.txt forbids. Each page has a unique text.
     """
 
     warnings: Sequence[str] = ()

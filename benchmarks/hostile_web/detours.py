@@ -1,4 +1,4 @@
-"""Sites that never let a visitor arrive: redirects with marks that are set and lost, relative links, logins."""
+"""Sites on which a visitor never arrives: redirects that set and lose marks, relative links, logins."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from benchmarks.hostile_web.bad import BadSite
 from benchmarks.hostile_web.markup import A
 from crawlproject.records import Reply
 
-_TEXTS = 12  # that such a site really has
+_TEXTS = 12  # texts that such a site really has
 
 
 def mazes(site: BadSite, url: str, path: str, query: str) -> Reply:
-    """A mark that the page asks for is set by a redirect, and lost by the next link."""
+    """A redirect sets a mark that the page requires, and the next link loses it."""
     own = site.rng("maze")
     way = own.choice(("token", "hops", "for ever", "letters"))
     mark = own.choice(("sess", "ck", "t", "redir", prose.name(own)))
@@ -41,7 +41,7 @@ def mazes(site: BadSite, url: str, path: str, query: str) -> Reply:
 
 
 def _to(url: str, path: str, values: dict[str, str]) -> Reply:
-    """A redirect within the host that was asked."""
+    """A redirect within the requested host."""
     host = url.split("/", 3)[2]
     return Reply(url, 302, {"location": f"http://{host}{path}" + (f"?{urlencode(values)}" if values else "")})
 
@@ -64,7 +64,7 @@ def loops(site: BadSite, url: str, path: str, query: str) -> Reply:
 
 
 def logins(site: BadSite, url: str, path: str, query: str) -> Reply:
-    """The beginning of each text, and a login that remembers where one came from, and where one came from before."""
+    """The beginning of each text, and a login whose URL nests the previous page, and the page before that."""
     own = site.rng("logins")
     way = own.choice(("login", "account/signin", "ucp.php", "members/login.html"))
     back = own.choice(("return", "next", "redirect_to", "returnUrl"))

@@ -1,4 +1,4 @@
-"""Sites without end that came about by themselves: a search, a wiki with its past, a shuffled list, a shop in all editions."""
+"""Endless sites without bad intent: a search, a wiki with its history, a shuffled list, a shop in all editions."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from benchmarks.hostile_web.bad import BadSite
 from benchmarks.hostile_web.markup import A
 from crawlproject.records import Reply
 
-_TEXTS = 40  # that such a site really has
+_TEXTS = 40  # texts that such a site really has
 _ARTICLE = re.compile(r"^/text/[^/]*?(\d{1,4})\.html$")
 
 
 def searches(site: BadSite, url: str, path: str, query: str) -> Reply:
-    """Whatever is asked for is found, and what is found can be asked for."""
+    """A search that finds something for every query, and whose results lead to further queries."""
     own = site.rng("search")
     form = own.choice(("{h}search?q={q}", "{h}find/{q}", "{h}?s={q}", "{h}tag/{q}/", "{h}suche.php?q={q}&go=1"))
     if found := _ARTICLE.match(path):
@@ -46,7 +46,7 @@ def _result(site: BadSite, number: int) -> str:
 
 
 def wiki(site: BadSite, url: str, path: str, query: str) -> Reply:
-    """Some articles, and what they were at every time, how that differs, who links here, and all of it to be printed."""
+    """Some articles with all their revisions, diffs, backlinks, and print versions of these."""
     own = site.rng("wiki")
     script = site.home + own.choice(("index.php", "w/index.php", "wiki.pl"))
     values = dict(parse_qsl(query))
@@ -87,7 +87,7 @@ def wiki(site: BadSite, url: str, path: str, query: str) -> Reply:
 
 
 def shuffles(site: BadSite, url: str, path: str, query: str) -> Reply:
-    """A list that is in another order whenever it is asked for, and always has another page."""
+    """A list in another order at each request, which always has a further page."""
     if found := _ARTICLE.match(path):
         rng = site.rng("text", int(found[1]) % _TEXTS)
         body = markup.woven(prose.paragraphs(site.theme, rng, 4), site.out(rng, 1), rng)
@@ -121,7 +121,7 @@ _EDITION = re.compile(r"^/([a-z]{2}-[a-z]{2})/")
 
 
 def variants(site: BadSite, url: str, path: str, query: str) -> Reply:
-    """A few goods, in every language and currency, to be printed, shared and compared."""
+    """A few goods in every language and currency, with pages to print, share and compare them."""
     own = site.rng("variants")
     chosen = dict(parse_qsl(query))
     edition = _EDITION.match(path)

@@ -1,4 +1,4 @@
-"""Sites made by machines to look like sites of people: stolen, spun and generated texts, doorways, false visitors."""
+"""Sites made by machines to look like sites of people: stolen, spun and generated texts, doorways, cloaking."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from crawlproject.records import Reply
 
 
 def content_farm(site: BadSite, url: str, path: str, query: str) -> Reply:
-    """Paragraphs of other people, in ever new order, under titles that people search for."""
+    """Paragraphs stolen from others, in ever new order, under titles that people search for."""
     rng = site.rng("stitched", path, query)
     stolen = [site.stolen(rng) for _ in range(rng.randint(3, 6))]
     body = markup.woven(stolen, site.own(rng, 3) + site.out(rng, 1), rng)
@@ -27,7 +27,7 @@ _PLACES = (
 
 
 def doorways(site: BadSite, url: str, path: str, query: str) -> Reply:
-    """The same offer for every place, each under a name of its own below the domain."""
+    """The same offer for every place, each under a separate name below the domain."""
     own = site.rng("doorways")
     spun = _Spinner(site, own)
     host = url.split("/", 3)[2]
@@ -69,7 +69,7 @@ _PRAISE = (
 
 
 def guestbooks(site: BadSite, url: str, path: str, query: str) -> Reply:
-    """A forum that its visitors have left to machines: a text, then praise and links, and members who have a homepage."""
+    """A forum abandoned to spam bots: a text, then praise and links, and members with a homepage."""
     own = site.rng("guestbook")
     member = own.choice(("{h}member.php?u={n}", "{h}profile/{n}", "{h}users/{n}.html"))
     thread = own.choice(("{h}viewtopic.php?t={n}", "{h}thread/{n}", "{h}guestbook?page={n}"))
@@ -96,7 +96,7 @@ def guestbooks(site: BadSite, url: str, path: str, query: str) -> Reply:
 
 
 def fresh_paths(site: BadSite, url: str, path: str, query: str) -> Reply:
-    """Folders in folders for ever, each with a new text about the theme."""
+    """Endlessly nested folders, each with a new text about the theme."""
     rng = site.rng("fresh", path, query)
     folder = path if path.endswith("/") else f"{path.rsplit('/', 1)[0]}/"
     links = [
@@ -109,7 +109,7 @@ def fresh_paths(site: BadSite, url: str, path: str, query: str) -> Reply:
 
 
 def generated(site: BadSite, url: str, path: str, query: str) -> Reply:
-    """Articles that a machine writes as fast as they are read, each from the same few sentences with other words."""
+    """Articles generated on request, each from the same few sentences with other words."""
     spun = _Spinner(site, site.rng("generated"))
     rng = site.rng("written", path, query)
     texts = [" ".join(spun(rng, rng.randint(3, 6))).replace("~", site.word(rng)) for _ in range(rng.randint(3, 6))]
@@ -118,7 +118,7 @@ def generated(site: BadSite, url: str, path: str, query: str) -> Reply:
 
 
 def cloaked(site: BadSite, url: str, path: str, query: str) -> Reply:
-    """What a crawler gets to see: texts about the theme. What a browser sees is ``unmasked``."""
+    """The pages served to a crawler: texts about the theme. ``unmasked`` serves those for a browser."""
     rng = site.rng("cloaked", path, query)
     body = markup.woven(
         prose.paragraphs(site.theme, rng, rng.randint(3, 6)), [*site.own(rng, 2), *site.out(rng, 1)], rng
@@ -136,7 +136,7 @@ def unmasked(site: BadSite, url: str, path: str, query: str) -> Reply:
 
 
 class _Spinner:
-    """The sentences of one machine: most of their words are fixed, and each fifth is another one each time."""
+    """The sentences of one machine: most of their words are fixed, and every fifth differs each time."""
 
     def __init__(self, site: BadSite, own: Random) -> None:
         self._site = site

@@ -1,4 +1,4 @@
-"""Pages of the hostile web as HTML. Its sites do not look alike: each has a layout of its own."""
+"""Pages of the hostile web as HTML. Its sites do not look alike: each has its own layout."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 
 class A(NamedTuple):
-    """A link and what it says."""
+    """A link and its anchor text."""
 
     url: str
     text: str

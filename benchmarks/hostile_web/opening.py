@@ -1,7 +1,7 @@
-"""The hostile web by its names, ``hostile[:PART][@SEED]``.
+"""Opens the hostile web by its names, ``hostile[:PART][@SEED]``.
 
-``hostile`` has the first twelve kinds of bad sites, ``hostile:good`` none, ``hostile:KIND,KIND`` some, and ``hostile:second``,
-``hostile:third`` and ``hostile:all`` those of a group. ``hostile@7`` is another such web.
+``hostile`` has the first twelve kinds of bad sites, ``hostile:good`` none, ``hostile:KIND,KIND`` the named ones, and
+``hostile:second``, ``hostile:third`` and ``hostile:all`` those of a group. ``hostile@7`` is the same from another seed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def is_hostile(name: str) -> bool:
 
 
 def open_hostile(name: str) -> HostileWeb:
-    """The hostile web of that name. Raises ``BadWeb`` for a kind of bad site that there is not, and a seed that is no number."""
+    """The hostile web of that name. Raises ``BadWeb`` for an unknown kind of bad site or a seed that is not a number."""
     found = _NAME.match(name)
     part, seed = (found["part"] or "first", found["seed"]) if found else ("", None)
     if seed is not None and not (seed.isascii() and seed.isdecimal() and len(seed) < 19):

@@ -10,7 +10,7 @@ from crawlproject.records import Reply
 
 
 def link_farm(site: BadSite, url: str, path: str, query: str) -> Reply:
-    """Little text and many links, to itself and to its friends, all of them praised."""
+    """Little text and many links, to itself and to its friends, all with praise."""
     rng = site.rng("farm", path, query)
     links = site.own(rng, rng.randint(15, 30)) + site.out(rng, rng.randint(15, 40))
     rng.shuffle(links)
@@ -19,7 +19,7 @@ def link_farm(site: BadSite, url: str, path: str, query: str) -> Reply:
 
 
 def stuffed(site: BadSite, url: str, path: str, query: str) -> Reply:
-    """The keywords over and over, in sentences or in none."""
+    """The keywords over and over, with or without sentences."""
     own = site.rng("stuffed")
     rng = site.rng("stuffing", path, query)
     keywords = own.sample(prose.KEYWORDS[site.theme], min(5, len(prose.KEYWORDS[site.theme])))
@@ -60,7 +60,7 @@ def hidden_text(site: BadSite, url: str, path: str, query: str) -> Reply:
 
 
 def redirects(site: BadSite, url: str, path: str, query: str) -> Reply:
-    """Doorways: chains of redirects, refreshes and scripts, each with a text that promises what is not there."""
+    """Doorways: chains of redirects, refreshes and scripts, each with a text that promises what it does not hold."""
     own = site.rng("redirects")
     rng = site.rng("redirecting", path, query)
     target = site.url(rng) if rng.random() < 0.7 else site.friends(rng).url

@@ -1,4 +1,4 @@
-"""Topics of the hostile web: the articles about a theme are what is to be found."""
+"""Topics of the hostile web: the targets are the articles about a theme."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SEEDS = 5
 
 
 def topic_of(web: HostileWeb, theme: str = "coral") -> Topic:
-    """A theme as a topic: ``SEEDS`` articles to begin with, and all articles about it as targets."""
+    """A theme as a topic: ``SEEDS`` of its articles as seeds, and all of them as targets."""
     targets = tuple(sorted(web.good.articles(theme)))
     return Topic(f"hostile-{theme}", KEYWORDS[theme], tuple(web.seeds(theme, SEEDS)), targets=targets)
 

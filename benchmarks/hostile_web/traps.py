@@ -1,4 +1,4 @@
-"""Sites without end that mean no harm, or little: the same again under ever new URLs."""
+"""Endless sites that mean no harm, or little: the same pages again under ever new URLs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def calendar(site: BadSite, url: str, path: str, query: str) -> Reply:
 
 
 def sessions(site: BadSite, url: str, path: str, query: str) -> Reply:
-    """A dozen pages; every link has a new mark of the visitor in it."""
+    """A dozen pages; every link has a new session id in it."""
     own = site.rng("sessions")
     parameter = own.choice(("visit", "tok", "s", "session", "sid", "visitor", "u", prose.name(own)))
     in_path = own.random() < 0.3
@@ -53,7 +53,7 @@ def sessions(site: BadSite, url: str, path: str, query: str) -> Reply:
 
 
 def facets(site: BadSite, url: str, path: str, query: str) -> Reply:
-    """A shop whose goods can be narrowed, sorted and turned over in every combination."""
+    """A shop whose goods can be filtered, sorted and paged in every combination."""
     own = site.rng("facets")
     names = own.sample(("color", "size", "sort", "brand", "price", "view", "page", "material", "rating", "from"), 6)
     values = {name: [site.word(own) for _ in range(6)] for name in names}
@@ -72,13 +72,13 @@ def facets(site: BadSite, url: str, path: str, query: str) -> Reply:
 
 
 def growing_paths(site: BadSite, url: str, path: str, query: str) -> Reply:
-    """Relative links that make the URL longer and longer: a link without its slash, a folder in a folder."""
+    """Relative links that make the URL ever longer: a link without its slash, a folder in a folder."""
     own = site.rng("paths")
     steps = [site.word(own).encode("ascii", "ignore").decode() for _ in range(24)]
     rng = site.rng("growing", path)
     folder = path if path.endswith("/") else path + "/"
     links = [A(f"{site.home}{folder[1:]}{step}/", prose.phrase(site.theme, rng)) for step in rng.sample(steps, 8)]
-    texts = own.choice(([own], [rng]))[0]  # some show the same at every depth, some not quite
+    texts = own.choice(([own], [rng]))[0]  # some show the same text at every depth, some not quite
     text = markup.woven(prose.paragraphs(site.theme, texts, 2), (), rng)
     return site.page(url, prose.headline(site.theme, texts), text, links=[*links, *site.out(rng, 1)])
 

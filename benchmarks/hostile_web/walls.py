@@ -1,4 +1,4 @@
-"""Sites that answer and say nothing: soft 404s, parked domains, blocks, captchas, consent walls."""
+"""Sites that answer without content: soft 404s, parked domains, blocks, captchas, consent walls."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _NUMBER = re.compile(r"(\d+)(?!.*\d)")
 
 
 def soft_404(site: BadSite, url: str, path: str, query: str) -> Reply:
-    """Whatever was asked for is not there, which is said with a 200 and many links to things that are not there either."""
+    """No requested page exists, but the site says so with a 200 and many links to pages that do not exist either."""
     own = site.rng("missing")
     rng = site.rng("missed", path, query)
     title, text = own.choice(_MISSING)
@@ -57,7 +57,7 @@ def soft_404(site: BadSite, url: str, path: str, query: str) -> Reply:
 
 
 def parked(site: BadSite, url: str, path: str, query: str) -> Reply:
-    """A domain for sale, under every name below it too."""
+    """A domain for sale, as is every name below it."""
     own = site.rng("parked")
     title, text = own.choice(_FOR_SALE)
     rng = site.rng("parking", url)
@@ -70,7 +70,7 @@ def parked(site: BadSite, url: str, path: str, query: str) -> Reply:
 
 
 def walled(site: BadSite, url: str, path: str, query: str) -> Reply:
-    """Pages at first, then more and more often none: a block, a captcha, a question."""
+    """Pages at first, then more and more often a wall: a block, a captcha, a consent question."""
     own = site.rng("walled")
     rng = site.rng("wall", path, query)
     found = _NUMBER.search(f"{path}?{query}")

@@ -1,8 +1,8 @@
 """crawl4ai's best-first crawl, with its keyword scorer and its HTTP strategy (no browser).
 
-It begins with all seeds in one queue, by way of its resume state, and may leave the hosts of the seeds. Its scorer looks
-for words in URLs, which hold no blanks, so that it gets the single words of the keywords. Its rate limiter is off. With
-``prefetch`` in the job it gets the links of a page only; otherwise it makes Markdown of each page, its default.
+It starts with all seeds in one queue, through its resume state, and may leave the hosts of the seeds. Its scorer looks
+for words in URLs, which contain no blanks, so it gets the single words of the keywords. Its rate limiter is off. With
+``prefetch`` in the job it extracts only the links of a page; otherwise it also makes Markdown of each page, its default.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def words_of(phrases: Iterable[str]) -> list[str]:
 
 
 def starting_state(seeds: Iterable[str]) -> dict[str, Any]:
-    """All seeds in the queue, ahead of what any page links to (scores are negated there, and at most 1)."""
+    """All seeds in the queue, ahead of all links found later (scores are negated there, and at most 1)."""
     items = [{"score": -2.0, "depth": 0, "url": seed, "parent_url": None} for seed in seeds]
     return {"visited": [], "pages_crawled": 0, "depths": {item["url"]: 0 for item in items}, "queue_items": items}
 

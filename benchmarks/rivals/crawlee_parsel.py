@@ -1,6 +1,6 @@
 """crawlee's ParselCrawler, breadth-first over every link to every host; it stores nothing.
 
-Its state is kept in memory, its session pool and its statistics are off, and it has as many pages in flight as we have.
+Its state is kept in memory, its session pool and its statistics are off, and it has as many pages in flight as our crawler.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""CPU time of a crawl from its beginning to its last page, start-up and imports left out, as ``benchmarks.meter`` has it."""
+"""CPU time of a crawl from its beginning to its last page, start-up and imports left out, as ``benchmarks.meter`` measures it."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from typing import Any
 
 
 class Stopwatch:
-    """Counts pages; ``report`` writes what they cost to the file that a job names as ``report``, if it does."""
+    """Counts pages; ``report`` writes their cost to the file named by ``report`` in the job, if any."""
 
     def __init__(self) -> None:
         self.pages = 0
         self._cpu = self._wall = 0.0
 
     def start(self) -> None:
-        """The crawl begins."""
+        """Record the start of the crawl."""
         self._cpu, self._wall = time.process_time(), time.perf_counter()
 
     def page(self) -> int:
-        """A page has been processed; how many there are now."""
+        """Count a processed page; return the number so far."""
         self.pages += 1
         return self.pages
 
     def report(self, job: Mapping[str, Any]) -> None:
-        """The crawl has ended."""
+        """Write the report when the crawl has ended."""
         if "report" not in job:
             return
         found = {

@@ -1,1 +1,1 @@
-"""Server software that nobody here wrote, installed and served on loopback for ``benchmarks/real_sites.py``."""
+"""Third-party server software, installed and served on loopback for ``benchmarks/real_sites.py``."""

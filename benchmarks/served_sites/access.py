@@ -1,4 +1,4 @@
-"""A line of the access log, which is all that is known of an answer."""
+"""A line of the access log, the only record of an answer."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from urllib.parse import SplitResult, urlsplit
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """A request that was answered; ``at`` is the end of the answer, ``url`` as it was asked for."""
+    """A request that was answered; ``at`` is the end of the answer, ``url`` the URL as requested."""
 
     at: float
     seconds: float

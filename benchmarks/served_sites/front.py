@@ -1,7 +1,7 @@
-"""nginx in front of every site: it gives the site its host name, and writes the access log that all crawlers are judged by.
+"""nginx in front of every site: it gives the site its host name, and writes the access log by which all crawlers are judged.
 
-A crawler with ``http_proxy=http://127.0.0.1:PORT`` asks for absolute URLs, which nginx answers for the host that they name
-(RFC 9112 section 3.2.2). So no name has to be made known to the machine, and other hosts have no answer but 404.
+A crawler with ``http_proxy=http://127.0.0.1:PORT`` requests absolute URLs, which nginx answers for the host that they name
+(RFC 9112 section 3.2.2). So the machine need not resolve any name, and other hosts get nothing but 404.
 """
 
 from __future__ import annotations
@@ -56,18 +56,18 @@ class Front:
     log: Path
 
     def count(self) -> int:
-        """Requests so far."""
+        """The number of requests so far."""
         return self.log.read_bytes().count(b"\n") if self.log.exists() else 0
 
     def accesses(self, start: int = 0) -> list[Access]:
-        """The requests from the one with this number on."""
+        """The requests from number ``start`` on."""
         lines = self.log.read_text("utf-8", "replace").splitlines(keepends=True) if self.log.exists() else []
         return [Access(**json.loads(line)) for line in lines[start:] if line.endswith("\n")]
 
 
 @contextmanager
 def in_front_of(site: Site, place: Place) -> Iterator[Front]:
-    """nginx with one site behind it."""
+    """Run nginx with one site behind it."""
     port = free_port()
     (place.folder / "nginx").mkdir(exist_ok=True)
     (place.folder / "access.log").unlink(missing_ok=True)

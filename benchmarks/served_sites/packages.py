@@ -1,4 +1,4 @@
-"""Where the software comes from: packages of Debian, PyPI and npm, all of them below one folder where that is possible."""
+"""The sources of the software: packages of Debian, PyPI and npm, all below one folder where possible."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from pathlib import Path
 
 
 class CannotBeHad(Exception):
-    """A site cannot be served here; the message is one line that says what is missing."""
+    """Raised when a site cannot be served here; the message is one line that says what is missing."""
 
 
 class Packages:
-    """Unpacks and installs below ``folder``. Debian packages are installed only if ``may_install`` allows to."""
+    """Unpacks and installs packages below ``folder``. Debian packages are installed only if ``may_install`` is set."""
 
     def __init__(self, folder: Path, *, may_install: bool) -> None:
         self.folder = folder
         self._may_install = may_install
 
     def unpacked(self, package: str) -> Path:
-        """The folder that has the files of a Debian package, without its dependencies and scripts."""
+        """The folder with the files of a Debian package, without its dependencies and scripts."""
         target = self.folder / "debian" / package
         if not target.exists():
             downloads = self.folder / "downloads" / package
@@ -33,7 +33,7 @@ class Packages:
         return target
 
     def need(self, packages: Sequence[str]) -> None:
-        """Debian packages that have to be installed: they are asked for, or installed if that is allowed."""
+        """Require Debian packages: install missing ones if that is allowed, else raise ``CannotBeHad``."""
         missing = [package for package in packages if not _is_installed(package)]
         if not missing:
             return
@@ -43,7 +43,7 @@ class Packages:
         _run(command, Path("/"), f"{' '.join(missing)} cannot be installed")
 
     def python(self, name: str, packages: Sequence[str]) -> Path:
-        """The ``bin`` of a virtual environment of its own with packages of PyPI."""
+        """The ``bin`` folder of a separate virtual environment with packages of PyPI."""
         target = self.folder / "python" / name
         if not (target / "complete").exists():
             _run([sys.executable, "-m", "venv", str(target)], Path("/"), "venv does not work")
@@ -53,7 +53,7 @@ class Packages:
         return target / "bin"
 
     def node(self, name: str, packages: Sequence[str]) -> Path:
-        """A folder whose ``node_modules`` has packages of npm."""
+        """A folder whose ``node_modules`` contains packages of npm."""
         target = self.folder / "node" / name
         if not (target / "complete").exists():
             target.mkdir(parents=True, exist_ok=True)
@@ -75,7 +75,7 @@ class Packages:
 
 
 def run_quietly(command: Sequence[str], folder: Path, *, said: str = "", **environment: str) -> str:
-    """Run a command of the software in ``folder``; its output. Raises ``CannotBeHad`` with the last line that it wrote."""
+    """Run a command in ``folder`` and return its output. Raises ``CannotBeHad`` with the last line of it on failure."""
     return _run(command, folder, f"{Path(command[0]).name} failed", said, **environment)
 
 

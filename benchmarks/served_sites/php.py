@@ -36,7 +36,7 @@ location ~ \\.php(/|$) {{
 
 
 def copied(source: Path, target: Path) -> Path:
-    """A copy of the files of a package to write in, without links that lead to where it would be installed."""
+    """A writable copy of a package's files, without links to the places where it would be installed."""
     return shutil.copytree(source, target, symlinks=True, dirs_exist_ok=True, ignore=_links_out)
 
 
@@ -46,7 +46,7 @@ def _links_out(folder: str, names: Sequence[str]) -> set[str]:
 
 
 def locations(place: Place, root: Path, otherwise: str) -> str:
-    """Starts php-fpm; the locations of nginx. A path without a file is answered by ``otherwise``."""
+    """Start php-fpm; return the locations of nginx. ``otherwise`` answers a path without a file."""
     servers = sorted(Path("/usr/sbin").glob("php-fpm*"))
     if not servers:
         raise CannotBeHad("there is no php-fpm")
@@ -59,5 +59,5 @@ def locations(place: Place, root: Path, otherwise: str) -> str:
 
 
 def run(script: str, *arguments: str, within: Path, said: str = "") -> str:
-    """Runs a script of the software on the command line; ``said`` is its input."""
+    """Run a script of the software on the command line; ``said`` is its input."""
     return run_quietly(["php", "-d", "memory_limit=512M", script, *arguments], within, said=said)

@@ -1,4 +1,4 @@
-"""Scrapy's CrawlSpider as its documentation has it: ``plain_crawl SEED HOST FILE``; the MD5 of each page goes to FILE."""
+"""Scrapy's CrawlSpider as in its documentation: ``plain_crawl SEED HOST FILE``; the MD5 of each page goes to FILE."""
 
 from __future__ import annotations
 

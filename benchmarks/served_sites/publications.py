@@ -45,7 +45,7 @@ DATABASES = {{"default": {{"ENGINE": "django.db.backends.sqlite3", "NAME": "{dat
 
 
 class WordPress(Site):
-    """WordPress of Debian with MariaDB, dated permalinks, and comments in threads."""
+    """Debian's WordPress with MariaDB, dated permalinks and threaded comments."""
 
     name = "wordpress"
     keywords = KEYWORDS
@@ -96,7 +96,7 @@ class WordPress(Site):
 
 
 class Spirit(Site):
-    """Spirit, a forum on Django, with a category for each part of the manuals and pages of replies."""
+    """Spirit, a forum on Django, with a category for each part of the manuals, and paged replies."""
 
     name = "spirit"
     keywords = KEYWORDS
@@ -131,7 +131,7 @@ class Spirit(Site):
 
 
 class Datasette(Site):
-    """Datasette with three tables, facets and a full-text index; a row is what people come for."""
+    """Datasette with three tables, facets and a full-text index; a row is content."""
 
     name = "datasette"
     keywords = KEYWORDS
@@ -191,7 +191,9 @@ class Roundup(Site):
         text = re.sub(r"(?m)^#?web\s*=.*$", f"web = http://{self.host}/", configuration.read_text())
         for name, value in (("admin_email", "ann"), ("domain", "site.example"), ("host", "localhost")):
             text = re.sub(rf"(?m)^#?{name}\s*=.*NO DEFAULT.*$", f"{name} = {value}", text)
-        text = re.sub(r"(?m)^debug = $", f"debug = {place.folder / 'mails'}", text)  # they are written, not sent
+        text = re.sub(
+            r"(?m)^debug = $", f"debug = {place.folder / 'mails'}", text
+        )  # mails are written to a file, not sent
         configuration.write_text(text)
         run_quietly([*admin, "initialise", "not-a-secret-here"], place.folder)
         file = written(place.packages, place.folder / "articles.json", ARTICLES)
@@ -257,7 +259,7 @@ class Trac(GitSite):
 
 
 class MailArchive(Tree):
-    """A mailing list as MHonArc archives it: a thread of each article, a message of each paragraph."""
+    """A mailing list archived by MHonArc: each article is a thread, each paragraph a message."""
 
     installed = ("mhonarc",)
 

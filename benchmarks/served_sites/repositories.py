@@ -1,4 +1,4 @@
-"""Browsers of repositories: cgit, gitweb and fossil, with a repository that grows paragraph by paragraph from real text."""
+"""Repository browsers: cgit, gitweb and fossil, with a repository that grows paragraph by paragraph from real text."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _FOLLOWED = "sub_filter 'index, nofollow' 'index, follow'; sub_filter_types appl
 
 
 def commits(packages: Packages, count: int) -> Iterator[tuple[str, str, str]]:
-    """File, its text by now, and message: files are begun one after the other and then grow by a paragraph at a time."""
+    """Yield file, present text and message: files start one after the other and grow by a paragraph at a time."""
     files = [(f"{one.category.lower().replace(' ', '-')}/{one.name}.txt", one) for one in articles(packages, FILES)]
     made = 0
     for length in range(1, 1000):
@@ -42,7 +42,7 @@ def commits(packages: Packages, count: int) -> Iterator[tuple[str, str, str]]:
 
 
 class GitSite(Site):
-    """A site that shows a git repository. Content is a file in whichever version, and a commit, with its difference or not."""
+    """A site that shows a git repository. Content is a file in any version, and a commit with or without its diff."""
 
     unpacked = PACKAGES
     keywords = KEYWORDS
@@ -73,7 +73,7 @@ class GitSite(Site):
 
 
 class Cgit(GitSite):
-    """cgit as Debian configures it, but for ``robots``: by default it is "nofollow", and an obedient crawler sees one page."""
+    """cgit as Debian configures it, except ``robots``: with the default "nofollow" an obedient crawler sees one page."""
 
     name = "cgit"
     installed = ("cgit", "fcgiwrap", "git")
@@ -97,7 +97,7 @@ class Cgit(GitSite):
 
 
 class Gitweb(GitSite):
-    """gitweb as Debian configures it, but for the "nofollow" of its pages, which cannot be switched off: nginx takes it out."""
+    """gitweb as Debian configures it; nginx removes the "nofollow" of its pages, which cannot be switched off."""
 
     name = "gitweb"
     installed = ("gitweb", "fcgiwrap", "git", "libcgi-pm-perl")
@@ -124,7 +124,7 @@ class Gitweb(GitSite):
 
 
 class Fossil(Site):
-    """Fossil with check-ins, wiki pages and tickets. Visitors without a name see links, as on sites that want to be found."""
+    """Fossil with check-ins, wiki pages and tickets. Anonymous visitors see links, as on sites that want to be found."""
 
     name = "fossil"
     unpacked = PACKAGES
@@ -175,7 +175,7 @@ class Fossil(Site):
 
 
 class _Fossil:
-    """Runs ``fossil`` with a home of its own."""
+    """Runs ``fossil`` with a separate home folder."""
 
     def __init__(self, home: Path, repository: Path) -> None:
         self._environment = {"FOSSIL_HOME": str(home), "FOSSIL_USER": "ann", "USER": "ann"}
@@ -190,7 +190,7 @@ def _home(folder: Path) -> dict[str, str]:
 
 
 def cgi(place: Place, script: str, parameters: str, *, where: str = "/") -> str:
-    """nginx runs a CGI script by way of fcgiwrap."""
+    """The ``location`` block with which nginx runs a CGI script through fcgiwrap."""
     socket = place.folder / "cgi.socket"
     socket.unlink(missing_ok=True)
     place.serve(["/usr/sbin/fcgiwrap", "-c", "2", "-s", f"unix:{socket}"], path=socket)

@@ -1,4 +1,4 @@
-"""Sites made by scripts: VitePress, whose pages are rendered when it is built, and Docsify, whose pages only a browser sees."""
+"""Sites made by scripts: VitePress, whose pages are prerendered, and Docsify, whose pages only a browser sees."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ routerMode: "history", el: "#app" }};</script>
 
 
 def markdown(one: Article, suffix: str) -> str:
-    """An article with its links."""
+    """An article with its links, as Markdown."""
     links = "".join(f"\n- [{name}](/{name}{suffix})" for name in one.links[:15])
     paragraphs = (text.replace("<", "\\<").replace("{{", "{ {") for text in one.paragraphs)
     return f"# {one.title}\n\n" + "\n\n".join(paragraphs) + f"\n\n## See also\n{links}\n"
@@ -76,7 +76,7 @@ def _entry(one: Article) -> str:
 
 
 class Docsify(Site):
-    """Docsify: every path answers with the same shell, and a script fetches Markdown. Our crawler renders what needs it."""
+    """Docsify: every path answers with the same shell, and a script fetches Markdown. Our crawler renders pages that need it."""
 
     name = "docsify"
     keywords = KEYWORDS
@@ -103,7 +103,7 @@ class Docsify(Site):
         return f"root {place.folder / 'root'}; {types} {shell}"
 
     def content(self, split: SplitResult) -> str:
-        """What a browser made of the shell is not in the log; that the text was fetched is."""
+        """The article whose Markdown was fetched: the log does not show what a browser made of the shell."""
         return split.path.removesuffix(".md") if split.path.endswith(".md") else ""
 
     types = ("text/markdown",)

@@ -1,4 +1,4 @@
-"""Trees of files as Debian ships them: manuals in many languages, documentation made by generators, folders that are listed."""
+"""Trees of files as Debian ships them: manuals in many languages, generated documentation, directory listings."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _TO_LANGUAGE = re.compile(rf'href="(?:\.\./)+({"|".join(LANGUAGES)})/'.encode())
 
 
 class Tree(Site):
-    """The folder ``root`` of a Debian package behind nginx. Folders without an index page are listed."""
+    """The folder ``root`` of a Debian package behind nginx, which lists folders without an index page."""
 
     installed: Sequence[str] = ()
 
@@ -73,10 +73,10 @@ class Tree(Site):
 
 
 class NegotiatedManual(Site):
-    """The manual of Apache behind Apache, as its authors serve it: a page without a language in its URL is negotiated.
+    """The manual of Apache behind Apache, as its authors serve it: a URL without a language is subject to content negotiation.
 
-    Each page is at ``/manual/de/x.html`` and at ``/manual/x.html``, which is one of the languages. Debian made the links between
-    languages fit its folders, one level up; here they are as the authors have them.
+    Each page is at ``/manual/de/x.html`` and at ``/manual/x.html``, which serves one of the languages. Debian adapted the
+    links between languages to its folders, one level up; here they are as the authors wrote them.
     """
 
     name = "apache-negotiated"

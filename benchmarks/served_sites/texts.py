@@ -1,4 +1,4 @@
-"""Real articles for software that comes without content: sections of manuals that Debian ships, with the links between them."""
+"""Real articles for software that comes without content: sections of manuals in Debian packages, with the links between them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Article:
 
 
 def articles(packages: Packages, count: int = 150) -> list[Article]:
-    """So many articles of both manuals in turns; links lead to other articles of these."""
+    """``count`` articles of both manuals in turn; links to any other article are dropped."""
     drafts = _drafts(tuple(packages.unpacked(name) / root for name, root in zip(PACKAGES, _ROOTS, strict=True)))[:count]
     names = {path: article.name for path, article in drafts}
     return [
@@ -55,14 +55,14 @@ def articles(packages: Packages, count: int = 150) -> list[Article]:
 
 
 def written(packages: Packages, file: Path, count: int = 150) -> Path:
-    """The same in a JSON file, for scripts that run inside the software."""
+    """Write ``articles`` to a JSON file, for scripts that run inside the software."""
     file.write_text(json.dumps([asdict(article) for article in articles(packages, count)]))
     return file
 
 
 @lru_cache
 def _drafts(roots: tuple[Path, ...]) -> list[tuple[str, Article]]:
-    """Articles by path, whose ``links`` are paths still."""
+    """Articles by path; their ``links`` are still paths."""
     turns = chain.from_iterable(zip_longest(*(_read(root) for root in roots)))
     found: dict[str, tuple[str, Article]] = {}
     for draft in turns:
@@ -84,7 +84,7 @@ def _read(root: Path) -> Iterator[tuple[str, Article]]:
 
 
 def _category(path: Path, root: Path, heading: str) -> str:
-    """The chapter of the handbook, the folder of Apache's manual."""
+    """The chapter of the handbook, or the folder of Apache's manual."""
     chapter = _CHAPTER.match(heading)
     if chapter:
         return f"Chapter {chapter[1]}"

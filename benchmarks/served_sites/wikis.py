@@ -32,7 +32,7 @@ _AUTHORS = ("Ann", "Ben", "Cleo")
 
 
 class MediaWiki(Site):
-    """MediaWiki of Debian with SQLite and short URLs, as its manual recommends them; else as it is installed."""
+    """Debian's MediaWiki with SQLite, and short URLs as its manual recommends; otherwise as installed."""
 
     name = "mediawiki"
     keywords = KEYWORDS
@@ -115,7 +115,7 @@ def _title(one: Article) -> str:
 
 
 class DokuWiki(Site):
-    """DokuWiki of Debian, which everybody may read and only its owner may edit; its pages do not wait five days to be indexed."""
+    """Debian's DokuWiki, which everybody may read and only its owner may edit; without its five-day delay of indexing."""
 
     name = "dokuwiki"
     keywords = KEYWORDS
@@ -126,7 +126,7 @@ class DokuWiki(Site):
         package, root = place.packages.unpacked("dokuwiki"), self._root(place)
         for folder in ("usr/share/dokuwiki", "var/lib/dokuwiki"):
             php.copied(package / folder, root)
-        (root / "inc/preload.php").unlink()  # of Debian: it leads to /etc
+        (root / "inc/preload.php").unlink()  # Debian's file, which points to /etc
         php.copied(package / "etc/dokuwiki", root / "conf")
         (root / "conf/local.php").write_text(
             "<?php $conf['title'] = 'Manuals'; $conf['savedir'] = './data'; $conf['useacl'] = 1; $conf['superuser'] = 'ann';\n"

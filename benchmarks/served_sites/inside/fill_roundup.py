@@ -1,4 +1,4 @@
-"""Runs in Roundup's environment: ``fill_roundup.py TRACKER ARTICLES`` makes an issue of each article, with messages."""
+"""Runs in Roundup's environment: ``fill_roundup.py TRACKER ARTICLES`` turns each article into an issue with messages."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""Runs in a project of Spirit: ``fill_spirit.py ARTICLES`` makes a topic of each article, a reply of each paragraph."""
+"""Runs in a project of Spirit: ``fill_spirit.py ARTICLES`` turns each article into a topic, each paragraph into a reply."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Runs in Trac's environment: ``fill_trac.py ENVIRONMENT ARTICLES`` makes wiki pages of articles, and tickets."""
+"""Runs in Trac's environment: ``fill_trac.py ENVIRONMENT ARTICLES`` turns articles into wiki pages and tickets."""
 
 import json
 import sys

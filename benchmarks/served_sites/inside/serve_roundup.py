@@ -1,4 +1,4 @@
-"""Runs in Roundup's environment: ``serve_roundup.py TRACKER ADDRESS``. Its own server refuses to be run by root."""
+"""Runs in Roundup's environment: ``serve_roundup.py TRACKER ADDRESS``. Roundup's own server refuses to run as root."""
 
 import sys
 
