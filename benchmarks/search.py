@@ -63,9 +63,7 @@ def main() -> None:
     parser.add_argument("--pages", type=int, default=50_000)
     parser.add_argument("--web", type=Path, nargs="*", default=[])
     parser.add_argument("--json", type=Path)
-    parser.add_argument(
-        "--engine", choices=sorted(ENGINES), help=argparse.SUPPRESS
-    )  # measure this engine in this process
+    parser.add_argument("--engine", choices=sorted(ENGINES), help=argparse.SUPPRESS)  # the engine of this process
     parser.add_argument("--crawl", type=Path, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.engine:

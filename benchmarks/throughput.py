@@ -30,9 +30,7 @@ from statistics import median
 ROOT = Path(__file__).resolve().parent.parent
 SEEDS = [f"http://h{host}.example/" for host in range(20)]
 KEYWORDS = ["coral reef fish"]
-SLOW = {
-    "crawl4ai": 10
-}  # divisor of the page budget of slow crawlers, whose rate does not depend on the number of pages
+SLOW = {"crawl4ai": 10}  # divisor of the page budget of slow crawlers; their rate does not depend on it
 
 OURS: dict[str, dict[str, str]] = {"default": {}, "dom": {"ORDERING": "dom"}}
 

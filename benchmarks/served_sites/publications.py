@@ -191,9 +191,7 @@ class Roundup(Site):
         text = re.sub(r"(?m)^#?web\s*=.*$", f"web = http://{self.host}/", configuration.read_text())
         for name, value in (("admin_email", "ann"), ("domain", "site.example"), ("host", "localhost")):
             text = re.sub(rf"(?m)^#?{name}\s*=.*NO DEFAULT.*$", f"{name} = {value}", text)
-        text = re.sub(
-            r"(?m)^debug = $", f"debug = {place.folder / 'mails'}", text
-        )  # mails are written to a file, not sent
+        text = re.sub(r"(?m)^debug = $", f"debug = {place.folder / 'mails'}", text)  # write mails, not send them
         configuration.write_text(text)
         run_quietly([*admin, "initialise", "not-a-secret-here"], place.folder)
         file = written(place.packages, place.folder / "articles.json", ARTICLES)
