@@ -40,7 +40,7 @@ _WORDS = (
 )
 
 
-# ------------------------------------------------------------ what changes by itself
+# ------------------------------------------------------------ changes for every visitor
 
 
 def text(rng: Random, words: int) -> str:
@@ -111,7 +111,7 @@ CHANGES: dict[str, Serve] = {
 }
 
 
-# ------------------------------------------------------------ what is cloaked
+# ------------------------------------------------------------ cloaking
 
 
 def stuffed(share: float) -> Serve:

@@ -5,7 +5,7 @@
 Each web is served on loopback and crawled for ``--seconds`` with the default settings, but without a budget of pages. A host
 answers after ``answer`` seconds and then rests for ``POLITENESS_MIN_DELAY``. The ideal rate is therefore
 ``hosts / (answer + rest)`` fetches a second, and at most ``CONCURRENT_REQUESTS / answer``; a slow fetch occupies its slot for
-3 s only. Fetches of robots.txt count as visits. On ``domain``, robots.txt forbids half of the links, as on the hosts of a university.
+3 s only. Fetches of robots.txt count as visits. On ``domain``, robots.txt forbids half of the links, as on university hosts.
 
 The webs are honest: every page has a unique text and links to pages that exist. The webs of ``idle_webs`` have natural
 text: 40 hosts of one domain with 5 and with 100 forbidden links a page; wikis of ten hosts and of one, whose pages link to

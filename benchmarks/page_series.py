@@ -2,15 +2,15 @@
 
     python benchmarks/page_series.py [--pages 60]
 
-Four sites are crawled without anything (control), with ``CRAWL_FEEDS=2`` and ``CRAWL_SERIES=40``, and with ``TRAP_REDUNDANT``
-as well, ``--pages`` pages each:
+Four sites are crawled for ``--pages`` pages each: without these settings (control), with ``CRAWL_FEEDS=2`` and
+``CRAWL_SERIES=40``, and with ``TRAP_REDUNDANT`` as well:
 
 - *feed*: a blog whose posts are linked from its feed only, 40 posts over two files of the feed;
 - *story*: 12 articles of 4 parts; each part links to all parts, and to other articles that are off the topic;
-- *listing*: 120 items on 12 pages of results, each with links to four sort orders of the page, which show the same items;
-- *forum*: 10 threads of 3 pages with 5 posts each, each with a link to reply, to print, and to the post alone.
+- *listing*: 120 items on 12 result pages, each with links to four sort orders of the page, which show the same items;
+- *forum*: 10 threads of 3 pages with 5 posts each; each post has a link to reply, to print, and to the post alone.
 
-*Wasted* are fetches of sort orders, replies, prints and single posts: nothing that another page does not show.
+*Wasted* are fetches of sort orders, replies, print versions and single posts: pages that show nothing new.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ OFF_TOPIC = "gardening tools"
 
 
 def words_of(number: int) -> str:
-    """Words that no other number has."""
+    """Words that are unique to ``number``."""
     return " ".join(
         "".join(chr(97 + (number * prime >> shift) % 26) for shift in (0, 2, 4, 7)) for prime in (7, 31, 101)
     )
@@ -45,7 +45,7 @@ def prose(number: int) -> str:
 
 
 class Sites:
-    """The pages by host and path, and which of them are what."""
+    """The pages by host and path, and the kind of each."""
 
     def __init__(self) -> None:
         self.files: dict[str, str] = {}
@@ -150,7 +150,7 @@ def settings_of() -> tuple[tuple[str, dict[str, object]], ...]:
 
 
 def in_order(urls: list[str], crawl_dir: Path, length: int) -> tuple[int, int]:
-    """How many series of ``length`` pages are joined whole from what was fetched, and how many of them without a break."""
+    """The number of series of ``length`` pages that were joined whole, and of those fetched without interruption."""
     at = {url: number for number, url in enumerate(urls)}
     runs = [[first, *rest] for first, rest in series_of(crawl_dir).items()]
     whole = [run for run in runs if len(run) == length and all(url in at for url in run)]

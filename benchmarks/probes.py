@@ -1,10 +1,10 @@
-"""Probes: how often honest pages that change are misjudged, how many cloaked ones are found, and what it costs.
+"""Probes: how often honest changing pages are misjudged, how many cloaked pages are found, and what probing costs.
 
     python benchmarks/probes.py --pages 400 --webs WEB.warc.gz ...
 
-Pages of real webs are served again and again with what changes on pages by itself: dates, advertisements, lists of related pages,
-boxes that half of the visitors see. To a browser, cloaked ones are served differently. Then each host of the webs answers one of
-its own pages to whatever is not there, and its other pages are looked at: none of them is missing, unless it is a copy.
+Pages of real webs are served repeatedly with typical changes: dates, advertisements, lists of related pages, boxes that half of
+the visitors see. Cloaked pages are served differently to a browser. Then each host of the webs answers every URL that does not
+exist with one of its own pages, and its other pages are judged: none of them is missing, unless it is a copy.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ from crawlproject.records import Fetch, Page
 from crawlproject.urls.hosts import host_of
 from crawlproject.webs.open import open_web
 
-ANSWERS = 4  # pages of a host that are its answer in turn
-LOOKED_AT = 50  # other pages of a host that are looked at
+ANSWERS = 4  # pages of a host that serve in turn as its answer to missing URLs
+LOOKED_AT = 50  # pages of a host that are judged
 
 # ------------------------------------------------------------ judging
 
 
 def probed(reader: Reader, url: str, body: bytes, serve: Serve, number: int) -> tuple[str, int]:
-    """The verdict on a page that is served like that, and how many fetches it took."""
+    """The verdict on a page served by ``serve``, and the number of fetches that it took."""
     rng = Random(f"{url} {number}")
 
     def fetched(step: str) -> Page:
@@ -74,7 +74,7 @@ def has_enough(page: Page) -> bool:
 
 
 def judge_all(reader: Reader, pages: Sequence[tuple[str, bytes]], serve: Serve) -> tuple[Counter[str], float]:
-    """Verdicts, and the mean number of fetches."""
+    """Counts of the verdicts, and the mean number of fetches."""
     found = [probed(reader, url, body, serve, number) for number, (url, body) in enumerate(pages)]
     return Counter(verdict for verdict, _ in found), mean(fetches for _, fetches in found)
 
@@ -107,11 +107,11 @@ def report_cloaking(reader: Reader, pages: Sequence[tuple[str, bytes]]) -> None:
         print_row(name, *judge_all(reader, pages, also(everything, style)))
 
 
-# ------------------------------------------------------------ pages that are not there
+# ------------------------------------------------------------ pages that do not exist
 
 
 def report_missing(reader: Reader, hosts: dict[str, list[tuple[str, bytes]]], rng: Random) -> None:
-    """Real pages of a host that shows one of them for whatever is not there; and pages that are not there."""
+    """Judge the real pages of hosts that answer missing URLs with one of them; then judge URLs that do not exist."""
     said = Counter[str]()
     examples = []
     index = DuplicateIndex(MemorySketchStore())
@@ -149,7 +149,7 @@ def report_missing(reader: Reader, hosts: dict[str, list[tuple[str, bytes]]], rn
 
 
 def answering(reader: Reader, answer: Page) -> Soft404Detector:
-    """What is known of a host that answers with this page."""
+    """The detector for a host that answers missing URLs with this page."""
     missing = Soft404Detector(after=1)
     url = made_up(answer.url, 1)
     said = missing.judge(url, ProbeResponse(Fetch(200, 1.0, 0.1), answer))
@@ -159,7 +159,7 @@ def answering(reader: Reader, answer: Page) -> Soft404Detector:
 
 
 def found_missing(reader: Reader, hosts: dict[str, list[tuple[str, bytes]]], change: Serve, rng: Random) -> float:
-    """The share of made-up URLs that are recognised, when the answer names what was asked for and changes by itself."""
+    """The share of made-up URLs that are recognised when the answer names the request and ``change`` alters it."""
     found = []
     for pages in hosts.values():
         url, body = rng.choice(pages)

@@ -144,7 +144,7 @@ class Crawler:
         return [line for line in text if _WORD.search(line) or str(self.folder) in line or "rror:" in line]
 
     def follow_advice(self, since: int) -> str:
-        """Follow the message of a refused resume (remove a line, a file, the frontier); return what was done, or ""."""
+        """Follow the advice of a refused resume (remove a line, a file, the frontier). Empty if it gave no advice."""
         said = " ".join(self.log.read_bytes()[since:].decode("utf-8", "replace").split())
         for folder in self.folders:
             place = re.search(rf"({re.escape(str(folder))}/[\w./-]*\w)(?:, (?:line|byte) (\d+))?", said)

@@ -32,7 +32,7 @@ FIRST: Mapping[str, Answer] = {
     "hidden_text": spam.hidden_text,
     "redirects": spam.redirects,
 }
-# Written when the defences were finished, by an author who had not read them; the defences were improved with these afterwards.
+# Written without knowledge of the defences, after these were finished; used afterwards to improve the defences.
 SECOND: Mapping[str, Answer] = {
     "searches": endless.searches,
     "variants": endless.variants,

@@ -25,7 +25,7 @@ _FOLDERS = ("articles", "texts", "notes", "stories", "posts", "p", "archive")
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """A host: what it is about and how many articles it has. A ``hub`` has lists of links in place of articles."""
+    """A host with its theme and its number of articles. A ``hub`` has lists of links in place of articles."""
 
     host: str
     theme: str
