@@ -9,7 +9,7 @@ import pytest
 
 
 def shared_data(place: str) -> Path:
-    """The file or folder ``place`` of the archives. The test is skipped when it is absent."""
+    """Return the file or folder ``place`` of the archives; skip the test when it is absent."""
     root = Path(os.environ.get("TOPICAL_SHARED", Path(__file__).parents[3] / "shared"))
     path = root / "data" / place
     if not path.exists():

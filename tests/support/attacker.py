@@ -1,4 +1,4 @@
-"""A server that wants to harm whoever crawls it, and one beside it that no stranger's link may reach."""
+"""A server that attacks the crawlers that visit it, and a second server that no link from the web may reach."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ZEROS = b"\0" * 50_000_000
 
 Pieces = Iterable[bytes]
 
-# What a page may say about itself, each a danger to another reader: HTML, JSON, templates, terminals, spreadsheets, paths.
+# What a page may say about itself. Each attacks another reader: HTML, JSON, templates, terminals, spreadsheets, paths.
 PAYLOADS = (
     "<script>alert(1)</script>",
     '"><img src=x onerror=alert(1)>',
@@ -45,12 +45,12 @@ PAYLOADS = (
 
 @dataclass
 class Crawled:
-    """What a crawl that began at the attacker's page left."""
+    """The results of a crawl that began at the attacker's page."""
 
     folder: Path
     output: str
     code: int
-    visits: int  # to the secret
+    visits: int  # to the secret server
     origin: str  # of the attacker
 
 
@@ -65,7 +65,7 @@ def packed(body: bytes, codings: str) -> bytes:
 
 @cache
 def bombs() -> dict[str, bytes]:
-    """Answers of some kilobytes that want to be 50 MB."""
+    """Responses of some kilobytes that unpack to 50 MB."""
     once = gzip.compress(ZEROS, 9)
     return {
         "/bomb/gzip": packed(once, "gzip"),
@@ -79,7 +79,7 @@ def bombs() -> dict[str, bytes]:
 
 
 def long_page(kind: str) -> bytes:
-    """A page that says it has 60 MB, and sends enough of it; or one of 2 MB, packed as pages are."""
+    """A page that declares 60 MB and sends a part of it; or a page of 2 MB, compressed like an ordinary one."""
     if kind == "declared":
         return HTML + b"Content-Length: 60000000\r\n\r\n<title>long</title>" + b"<p>coral reef " * 200_000
     lines = (f"<p>coral {number} reef {number * number}</p>" for number in range(60_000))
@@ -101,7 +101,7 @@ def flood(kind: str) -> Iterator[bytes]:
 
 
 def injected(number: int) -> bytes:
-    """A page that says ``PAYLOADS[number]`` in its title, text, anchor and header."""
+    """A page with ``PAYLOADS[number]`` in its title, text, anchor and header."""
     text = PAYLOADS[number]
     escaped = text.replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;")
     body = (
@@ -112,7 +112,7 @@ def injected(number: int) -> bytes:
 
 
 class Attacker:
-    """``answer(path)`` gives the pieces of a whole response."""
+    """``answer(path)`` yields the pieces of a complete response."""
 
     def __init__(self, links: Iterable[str], redirects: Iterable[str], robots: str = "") -> None:
         self.redirects = list(redirects)
@@ -155,7 +155,7 @@ class Attacker:
 
 @contextmanager
 def attacking(attacker: Attacker) -> Iterator[int]:
-    """The attacker on loopback; its port."""
+    """Run the attacker on loopback and yield its port."""
 
     class Handler(socketserver.StreamRequestHandler):
         timeout = 20
@@ -180,7 +180,7 @@ def attacking(attacker: Attacker) -> Iterator[int]:
 
 
 class Secret:
-    """Listens on a port of loopback, IPv4 and IPv6, and counts who comes."""
+    """Listens on a loopback port, IPv4 and IPv6, and counts the connections."""
 
     def __init__(self) -> None:
         self.visits = 0

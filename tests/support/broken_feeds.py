@@ -1,7 +1,7 @@
-"""Fifty feeds with the faults that feeds have, each with the entries that a person would read in it.
+"""Fifty feeds with the faults of real feeds, each with the entries that a person would find in it.
 
-Of our own making: PHP warnings before the declaration, .NET's UTF-16 that is
-UTF-8, entities of HTML, prefixes that nobody declared.
+They are hand-made: PHP warnings before the declaration, UTF-8 that .NET declares
+as UTF-16, entities of HTML, undeclared prefixes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A headless Chromium for the tests that read pages as a person does."""
+"""A headless Chromium for tests that read pages as a person does."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DESKTOP, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 
 @contextmanager
 def browser() -> Iterator[Any]:
-    """A browser; the test is skipped where none is installed."""
+    """Yield a browser; skip the test where none is installed."""
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     if CHROMIUM is None:
         pytest.skip("no Chromium: scripts/install-chromium installs one")
@@ -37,7 +37,7 @@ def browser() -> Iterator[Any]:
 
 
 class Watcher:
-    """Notes what a page should never do: run a script of the web, load something from elsewhere, fail."""
+    """Records what a page must never do: run a script from the web, load something from elsewhere, fail."""
 
     def __init__(self, page: Any) -> None:
         self.page = page
@@ -54,7 +54,7 @@ class Watcher:
 
 
 def wait_until(page: Any, expression: str, seconds: float = 40.0) -> None:
-    """Wait until an expression is true; ``Page.wait_for_function`` needs what the policy of our pages forbids."""
+    """Wait until an expression is true. The content security policy of our pages forbids ``Page.wait_for_function``."""
     end = time.monotonic() + seconds
     while not page.evaluate(expression):
         assert time.monotonic() < end, f"it did not happen: {expression}"
@@ -62,7 +62,7 @@ def wait_until(page: Any, expression: str, seconds: float = 40.0) -> None:
 
 
 def fits(page: Any) -> bool:
-    """Whether nothing sticks out to the right."""
+    """Whether nothing overflows the page on the right."""
     return page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
 
 
@@ -70,9 +70,9 @@ def fits(page: Any) -> bool:
 def serving(
     folder: Path, *arguments: object, printed: str = "Dashboard: ", port: int | None = None, **settings: object
 ) -> Iterator[str]:
-    """A command that prints an address, of a dashboard unless ``printed`` says otherwise, as a process; gives the address.
+    """Run a command that prints an address (a dashboard's, unless ``printed`` says otherwise) and yield that address.
 
-    With ``port`` its requests go to the proxy there. What it said is in ``serving.log`` of the folder afterwards.
+    With ``port`` its requests go to the proxy on that port. Its output is written to ``serving.log`` in the folder.
     """
     process = start(*arguments, port=port, DASHBOARD_PORT=0, COMPANION_PORT=0, **settings)
     try:

@@ -1,4 +1,4 @@
-"""What the scripts of pages may try in the browser of the crawler."""
+"""Attacks that scripts of pages may try in the crawler's browser."""
 
 # ruff: noqa: E501  # lines of scripts
 from __future__ import annotations
@@ -7,7 +7,7 @@ SHELL = '<!doctype html><title>{name}</title><body><div id="root"></div><script 
 DONE = "document.getElementById('root').innerHTML = '<p>the page went on, coral reef fish polyp lagoon atoll diver current kelp</p>';"
 SECRET = "http://127.0.0.1:{secret}/secret"
 
-# Each is one page with all of them in a row.
+# One page contains all of these in a row.
 ATTACKS = {
     "requests": (
         "fetch('{url}').catch(() => 0);",
@@ -107,7 +107,7 @@ ATTACKS = {
         "document.body.insertAdjacentHTML('beforeend', '<iframe srcdoc=\"<p>one<script>fetch(`{url}`)</' + 'script>\"></iframe>');",
     ),
 }  # fmt: skip
-# These do not come to their end, or lead elsewhere.
+# These never finish, or they leave the page.
 OTHERS = {
     "location": "location.href = '{url}';",
     "download": "const a = Object.assign(document.createElement('a'), {{href: '{url}', download: 'x'}}); document.body.append(a); a.click();",

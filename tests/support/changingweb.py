@@ -1,4 +1,4 @@
-"""A generated web that changes while time goes by: texts, links, new pages, moves, deletions."""
+"""A generated web that changes over time: texts, links, new pages, moves, deletions."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from crawlproject.webs.sample import SampleWeb
 from crawlproject.webs.sample.plan import SamplePage
 from crawlproject.webs.sample.render import text_of
 
-LAG = 20.0  # seconds that a busy machine may take to note a fetch
-SPAN = 30.0  # seconds in which a web changes that is crawled over sockets
-DELAY = 0.02  # seconds between two fetches of a host then
+LAG = 20.0  # seconds that a busy machine may take to record a fetch
+SPAN = 30.0  # seconds over which a web changes that is crawled over sockets
+DELAY = 0.02  # seconds between two fetches of a host of that web
 REVISITING: dict[str, object] = {
     "CRAWL_REVISIT": "uniform",
     "CRAWL_RATE": 100 * 3600,
@@ -33,7 +33,7 @@ REVISITING: dict[str, object] = {
 
 @dataclass
 class ChangingPage:
-    """``changes`` are the times of its versions; it is ``born``, and it may be ``gone`` or move to ``target``."""
+    """``changes`` are the times of its versions. It appears at ``born``, and may be ``gone`` later or move to ``target``."""
 
     url: str
     sample: SamplePage
@@ -48,12 +48,12 @@ class ChangingPage:
 
 
 class ChangingWeb:
-    """``sites`` with a front page and ``pages`` pages each, as they stand at ``clock()``, from ``start`` over ``span`` seconds.
+    """``sites`` with a front page and ``pages`` pages each, in their state at ``clock()``, from ``start`` over ``span`` seconds.
 
-    A third of the pages never change, a third now and then, a sixth often, and a site now and then changes as a whole. On each
-    site a page is gone, one moves, and some are new in the course of time; front pages link to all that are there. Every
-    page shows the time at which it was asked for. Servers send entity tags, dates, or nothing. ``lifetimes``: when a page
-    will change, they say: ``honest``, ``useless`` (at once), ``lying`` (in a year), ``short`` (in six hours); else nothing.
+    A third of the pages never change, a third now and then, a sixth often; sometimes a whole site changes. On each site one
+    page disappears, one moves, and some are added over time; front pages link to all existing pages. Every page shows
+    the time of its request. Servers send entity tags, dates, or nothing. ``lifetimes`` is what servers say about the next
+    change: ``honest``, ``useless`` (at once), ``lying`` (in a year), ``short`` (in six hours); else nothing.
     """
 
     warnings: Sequence[str] = ()
@@ -98,7 +98,7 @@ class ChangingWeb:
 
     @property
     def articles(self) -> set[str]:
-        """The pages whose text is their own: front pages change with what they list."""
+        """All pages but the front pages, whose text changes with the pages that they list."""
         return set(self.pages) - set(self._of_site)
 
     @property
@@ -153,11 +153,11 @@ class ChangingWeb:
         return url in self.pages
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Do nothing: nothing is held open."""
 
 
 def untold(web: ChangingWeb, folder: Path, now: float) -> dict[str, set[str]]:
-    """What the folder does not say of the web, or says wrongly, by kind."""
+    """The changes of the web that the folder misses or reports wrongly, by kind."""
     visits = list(read_visits(folder))
     stored = {visit.url: visit.at for visit in reversed(visits) if visit.number == 1 and visit.md5}
     told: dict[str, set[str]] = {kind: set() for kind in ("changed", "missing", "gone", "moved", "back")}
@@ -166,7 +166,7 @@ def untold(web: ChangingWeb, folder: Path, now: float) -> dict[str, set[str]]:
     known = [page for page in web.pages.values() if page.url in stored]
 
     def happened(slack: float) -> dict[str, set[str]]:
-        """After the server had sent the first version, which was up to ``slack`` seconds before the crawl noted it."""
+        """The changes after the server sent the first version, up to ``slack`` seconds before the crawl recorded it."""
         return {
             "missing": {page.url for page in known if stored[page.url] - slack < page.gone < now},
             "moved": {page.url for page in known if stored[page.url] - slack < page.moved < now},

@@ -1,4 +1,4 @@
-"""Run the project's commands as a person does, one process a crawl."""
+"""Run the project's commands as a person does, one process for each crawl."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Any
 from support import warm
 
 ROOT = Path(__file__).resolve().parents[2]
-PATIENCE = 900.0  # seconds that no command takes, on a machine ten times slower either
+PATIENCE = 900.0  # seconds; no command takes that long, not even on a machine ten times slower
 QUICK = {"POLITENESS_MIN_DELAY": 0, "POLITENESS_FACTOR": 0, "CRAWL_PROGRESS_SECONDS": 0, "LOG_LEVEL": "WARNING"}
 
 
@@ -26,19 +26,19 @@ def command(*arguments: object, **settings: object) -> list[str]:
 
 
 def environment(port: int | None = None) -> dict[str, str]:
-    """The environment of a crawl; with ``port``, all of its requests go to the proxy there."""
+    """The environment of a crawl; with ``port``, all its requests go to the proxy on that port."""
     inherited = {name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")}
     proxy = f"http://127.0.0.1:{port}"
     return inherited | ({"http_proxy": proxy, "https_proxy": proxy} if port else {})
 
 
 def scrapy(*arguments: object, port: int | None = None, timeout: float = PATIENCE, **settings: object):
-    """Run a command to its end; the finished process with its output as text."""
+    """Run a command to its end; return the finished process with its output as text."""
     return warm.run(command(*arguments, **settings)[3:], ROOT, environment(port), timeout)
 
 
 def topical(*arguments: object) -> subprocess.CompletedProcess[str]:
-    """``topical ARGUMENTS`` to its end."""
+    """Run ``topical ARGUMENTS`` to its end."""
     return warm.run(list(map(str, arguments)), ROOT, environment(), PATIENCE, program="topical")
 
 
@@ -51,19 +51,19 @@ def crawl(
     timeout: float = PATIENCE,
     **settings: object,
 ):
-    """``scrapy crawl topical`` without politeness, unless asked for."""
+    """Run ``scrapy crawl topical``, without politeness unless the settings ask for it."""
     chosen = {**QUICK, "CRAWL_DIR": folder, **settings}
     arguments = ("crawl", "topical", "-a", f"topic={topic}", "-a", f"ordering={ordering}")
     return scrapy(*arguments, port=port, timeout=timeout, **chosen)
 
 
 def start(*arguments: object, port: int | None = None, **settings: object) -> warm.Started:
-    """Run a command, and do not wait for it."""
+    """Start a command without waiting for its end."""
     return warm.Started(command(*arguments, **settings)[3:], ROOT, environment(port))
 
 
 def start_anew(*arguments: object, port: int | None = None, **settings: object) -> subprocess.Popen[bytes]:
-    """The same in a new interpreter, with a hash seed of its own; what it says is not kept."""
+    """Like ``start``, but in a new interpreter with another hash seed; the output is discarded."""
     quiet = subprocess.DEVNULL
     return subprocess.Popen(
         command(*arguments, **settings), cwd=ROOT, env=environment(port), stdout=quiet, stderr=quiet
@@ -98,7 +98,7 @@ def topic_file(folder: Path, *seeds: str, keywords: str = "coral reef", extra: s
 
 
 def history(folder: Path) -> list[dict[str, Any]]:
-    """The lines of ``history.jsonl``, without one that is being written."""
+    """The lines of ``history.jsonl``, without an incomplete last line."""
     *lines, _ = (folder / "history.jsonl").read_text().split("\n")
     return list(map(json.loads, lines))
 

@@ -1,4 +1,4 @@
-"""Workers of one crawl with a Redis of their own, and what they did."""
+"""Workers of one crawl with their own Redis, and the results of their work."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Crew:
         self.processes[name].communicate()
 
     def wait(self) -> str:
-        """The messages of all workers, which have all ended well."""
+        """Wait until all workers have ended, check that they succeeded, and return their messages."""
         said = ""
         for name, process in self.processes.items():
             said += process.communicate(timeout=900)[1]
@@ -45,12 +45,12 @@ class Crew:
         return sorted((self.folder / "workers").iterdir())
 
     def stored(self) -> Counter[str]:
-        """The pages, and how many workers have each."""
+        """The number of workers that stored each page."""
         return Counter(url for worker in self.workers() for url in stored(worker))
 
 
 def pauses(log: Path) -> list[float]:
-    """Between the end of a request and the start of the next one of the same host, whoever asked."""
+    """Seconds from the end of a request to the start of the next one to the same host, from any worker."""
     by_host: dict[str, list[Access]] = defaultdict(list)
     for access in sorted(read_log(log), key=lambda access: access["start"]):
         by_host[access["host"]].append(access)
@@ -58,7 +58,7 @@ def pauses(log: Path) -> list[float]:
 
 
 def wait_for(what: object, seconds: float = 60.0) -> None:
-    """Until ``what()`` is true."""
+    """Wait until ``what()`` is true."""
     end = time.monotonic() + seconds
     while not what():  # type: ignore[operator]
         assert time.monotonic() < end, "it did not happen"

@@ -1,4 +1,4 @@
-"""Search forms of generated sites, as tests crawl them over real sockets."""
+"""Search forms of generated sites, for crawls over real sockets."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from crawlproject.http.virtual_web_server import Access, read_log
 from crawlproject.records import QUERY, Reply
 from support.crawling import history
 
-LIMIT = 12  # queries of a source
+LIMIT = 12  # queries per source
 
 
 class ForbiddenSite(DeepSite):
-    """Its robots.txt forbids the script behind its form."""
+    """A site whose robots.txt forbids the script behind its form."""
 
     def get(self, url: str) -> Reply:
         if url.endswith("/robots.txt"):
@@ -25,7 +25,7 @@ class ForbiddenSite(DeepSite):
 
 
 def some_sites(*, by_post: bool = False) -> DeepWeb:
-    """A site of each kind, and one that forbids queries."""
+    """One site of each kind, and one that forbids queries."""
     kinds = {site.kind: site for site in twenty_sites(0.02, posts=by_post)}
     return DeepWeb([*kinds.values(), ForbiddenSite("forbidden.example", "search", 50, posts=by_post)])
 
@@ -36,5 +36,5 @@ def queries(folder: Path) -> list[dict[str, Any]]:
 
 
 def posts(log: Path) -> list[Access]:
-    """What a server was sent by POST."""
+    """The POST requests that a server received."""
     return [access for access in read_log(log) if access["method"] == "POST"]

@@ -1,4 +1,4 @@
-"""Small documents: PDF by hand, DOCX by python-docx, EPUB by ``zipfile``."""
+"""Small documents: PDF written by hand, DOCX by python-docx, EPUB by ``zipfile``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ EPUB = "application/epub+zip"
 
 
 def pdf_of(objects: Mapping[int, bytes], trailer: bytes = b"", *, xref: bool = True) -> bytes:
-    """A PDF of these objects, of which 1 is the catalog, with a cross-reference table of its own."""
+    """A PDF of these objects with a cross-reference table; object 1 is the catalog."""
     out = bytearray(b"%PDF-1.7\n")
     places = {}
     for number, content in sorted(objects.items()):
@@ -37,7 +37,7 @@ def stream(data: bytes) -> bytes:
 def pdf(
     *pages: Sequence[str], links: Sequence[tuple[int, str]] = (), info: Mapping[str, str] | None = None, lang: str = ""
 ) -> bytes:
-    """A PDF of pages of lines, 14 points apart from 700 down; ``links`` lie over lines of the first page, by their number."""
+    """A PDF whose pages are lines, 14 points apart from 700 down; ``links`` lie over lines of page one, given by number."""
     objects = {
         1: b"<< /Type /Catalog /Pages 2 0 R %s >>" % (b"/Lang (%s)" % lang.encode() if lang else b""),
         3: b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
@@ -63,7 +63,7 @@ def pdf(
 
 
 def docx(url: str = "http://reef.example/atlas") -> bytes:
-    """A title, a heading, a paragraph with a link, a list and a table."""
+    """A DOCX with a title, a heading, a paragraph with a link, a list and a table."""
     from docx import Document
     from docx.opc.constants import RELATIONSHIP_TYPE
     from docx.oxml import OxmlElement
@@ -102,10 +102,10 @@ def zipped(files: Mapping[str, str | bytes]) -> bytes:
 
 
 def epub_files(*chapters: str, about: str = "") -> dict[str, str]:
-    """The files of a book; ``about`` are elements of its metadata."""
+    """The files of a book; ``about`` holds elements of its metadata."""
     numbers = range(len(chapters))
     items = "".join(f'<item id="c{n}" href="text/c{n}.xhtml" media-type="application/xhtml+xml"/>' for n in numbers)
-    spine = "".join(f'<itemref idref="c{n}"/>' for n in reversed(numbers))  # read from the last chapter on
+    spine = "".join(f'<itemref idref="c{n}"/>' for n in reversed(numbers))  # the last chapter is read first
     return {
         "mimetype": EPUB,
         "META-INF/container.xml": '<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles>'
@@ -124,7 +124,7 @@ def chapter(body: str) -> str:
 
 
 def endless() -> bytes:
-    """A PDF of a few kB with one page, which draws a form of 50,000 words a hundred times: pypdf needs minutes for it."""
+    """A PDF of a few kB whose only page draws a form of 50,000 words a hundred times: pypdf needs minutes for it."""
     form = stream(b"BT /F 9 Tf (reef) Tj ET\n" * 50_000)
     objects = {
         1: b"<< /Type /Catalog /Pages 2 0 R >>",

@@ -1,4 +1,4 @@
-"""What an event loop is to the workers of a shared frontier."""
+"""A stand-in for the event loop that workers of a shared frontier use."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from crawlproject.records import CrawlUrl
 
 
 class Loop:
-    """Runs what other threads ask for, on request."""
+    """Queues the calls of other threads, and runs them on request."""
 
     def __init__(self) -> None:
         self._calls: SimpleQueue[Callable[[], None]] = SimpleQueue()
@@ -32,7 +32,7 @@ class Loop:
         return frontier
 
     def forget(self, frontier: RedisWorker) -> None:
-        """Its process was killed."""
+        """Drop the calls of a worker whose process was killed."""
         self._dead.add(frontier)
 
     def run_until(self, what: Callable[[], object], seconds: float = 30.0) -> None:
@@ -42,7 +42,7 @@ class Loop:
             self.run_one()
 
     def run_one(self) -> None:
-        """One call, if one comes soon."""
+        """Run one call, if one arrives soon."""
         try:
             call = self._calls.get(timeout=0.02)
         except Empty:
@@ -67,7 +67,7 @@ def crawl(
     loop: Loop,
     links: Callable[[str], Iterable[CrawlUrl]] = lambda url: (),
 ) -> list[str]:
-    """Take and finish everything; the URLs in the order in which they were taken. ``links`` are those of a page."""
+    """Take and finish all URLs; return them in the order taken. ``links`` are the links of each page."""
     workers = [frontiers] if isinstance(frontiers, RedisWorker) else list(frontiers)
     fetched = []
 

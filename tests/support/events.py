@@ -1,4 +1,4 @@
-"""Finished fetches made by hand, as learners see them."""
+"""Hand-made events of finished fetches, as learners see them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def page_event(page: Page, at: float = 0.0, **visit: Any) -> FetchEvent:
 
 
 def error_event(url: str, error: str, at: float = 0.0, status: int = 200) -> FetchEvent:
-    """A fetch that brought no page with content."""
+    """A fetch that returned no page with content."""
     return FetchEvent(Visit(url, status, at, error=error))
 
 

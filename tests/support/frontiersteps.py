@@ -1,4 +1,4 @@
-"""Random operations on a frontier: the same sequence for the same seed, whatever frontier they are done to."""
+"""Random operations on a frontier: the same sequence for the same seed, whatever the frontier."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from crawlproject.frontier.base import Frontier
 from crawlproject.records import ACTIVE, INACTIVE, REPETITIVE, SPARE, UNINFORMATIVE, WASTE, CrawlUrl
 from crawlproject.urls.post import post_url
 
-_CLASSES = [each for each in range(WASTE + 1) if each not in (UNINFORMATIVE, REPETITIVE)]  # alike but for their number
+_CLASSES = [each for each in range(WASTE + 1) if each not in (UNINFORMATIVE, REPETITIVE)]  # the two differ by number only
 
 
 def url(path: str, score: float = 0.0, **fields: Any) -> CrawlUrl:
@@ -32,7 +32,7 @@ class Step(NamedTuple):
 
     @property
     def has_classes(self) -> bool:
-        """Whether there are other classes than ``ACTIVE`` after it, or a ceiling."""
+        """Whether this step can set a ceiling or a class other than ``ACTIVE``."""
         if self.name == "put":
             return bool(self.arguments[0].precedence != ACTIVE)
         return self.name in ("set_precedence", "set_host_precedence", "set_ceiling")
@@ -41,10 +41,10 @@ class Step(NamedTuple):
 def random_steps(
     seed: int, *, hosts: int = 40, pages: int = 60, floors: float = 0.0, classes: float = 0.0
 ) -> Iterator[Step]:
-    """Operations without end; scores and URLs are few, so that everything meets everything. Some URLs are those of a POST.
+    """Yield operations without end. Scores and URLs are few, so that operations often meet. Some URLs stand for a POST.
 
-    ``floors`` is the share of those that set a floor, ``classes`` of those that change a precedence class, or the ceiling.
-    With floors, no URL and no host has a class of its own that is theirs to give.
+    ``floors`` is the share of steps that set a floor, ``classes`` of steps that change a precedence class or the ceiling.
+    With floors, no step gives a URL or a host a class that only floors may give.
     """
     random = Random(seed)
     now = 0.0
@@ -116,14 +116,14 @@ def random_steps(
 
 
 class Driver:
-    """Does steps to a frontier and keeps its open leases."""
+    """Applies steps to a frontier and keeps its open leases."""
 
     def __init__(self, frontier: Frontier) -> None:
         self.frontier = frontier
         self.leases: list[str] = []
 
     def do(self, step: Step) -> Any:
-        """What the operation answered; nothing happens when a lease is wanted and none is open."""
+        """Return the result of the operation; do nothing when it needs a lease and none is open."""
         arguments = step.arguments
         if step.lease is not None:
             if not self.leases:
@@ -136,9 +136,9 @@ class Driver:
 
 
 def facts(frontier: Frontier, now: float, commit: int = 1) -> list[Any]:
-    """What can be asked without changing anything."""
+    """All that a frontier answers without changing its state."""
     due = frontier.next_due(now)
-    sure = commit == 1 and (due is None or due > now)  # about the best URLs of blocked hosts
+    sure = commit == 1 and (due is None or due > now)  # whether the best URLs of blocked hosts are exact
     return [due, *_counts(frontier, sure=sure)]
 
 
@@ -148,10 +148,10 @@ def _counts(frontier: Frontier, *, sure: bool) -> list[Any]:
 
 
 class Pair:
-    """Two frontiers that answer alike, whatever the steps.
+    """Two frontiers that must answer alike to all steps.
 
-    Only with a floor or classes their ``next_due`` may differ, as a host may wake for nothing: but both say alike whether a
-    URL may be taken now, and when time alone lets one be taken, both had said that it might by then.
+    Only with a floor or classes may their ``next_due`` differ, as a host may wake for nothing. Even then both agree whether a
+    URL may be taken now; and when a URL becomes available by time alone, both had predicted a time no later than that.
     """
 
     def __init__(self, one: Frontier, other: Frontier, commit: int = 1) -> None:

@@ -1,4 +1,4 @@
-"""What is read of strangers, and how to try it: a strategy for inputs, and a check that any input must pass.
+"""The readers of untrusted input, each with a strategy for inputs and a check that any input must pass.
 
 ``tests/security/test_fuzz.py`` tries some examples of each; ``make fuzz`` continues for as long as asked.
 """
@@ -48,7 +48,7 @@ _JUDGE = TopicJudge(["coral reef"], _ANALYZER)
 
 
 class Target(NamedTuple):
-    """``check`` raises for an input of ``inputs`` that is not taken as it should be."""
+    """``check`` raises for an input of ``inputs`` that the reader handles wrongly."""
 
     inputs: st.SearchStrategy[Any]
     check: Callable[[Any], None]
@@ -150,7 +150,7 @@ def check_history(body: bytes) -> None:
 
 
 def check_crawl(bodies: list[tuple[bytes, str, int]]) -> None:
-    """A crawl of a few pages goes through every step to its end; each URL is fetched once, and a resumed crawl agrees."""
+    """A crawl of a few pages runs every step to its end; each URL is fetched once, and a resumed crawl agrees."""
     web = [f"http://h{number % 3}.example/p{number}" for number in range(len(bodies))]
     topic = Topic("fuzz", ("coral reef",), tuple(web))
     settings = {"CRAWL_MAX_PAGES": 12, "TRAP_MAX_DEPTH": 1, "POLITENESS_MIN_DELAY": 0, "ORDERING": "adaptive"}
@@ -188,7 +188,7 @@ _words = st.text(max_size=20) | st.sampled_from(
 
 
 def check_report(given: tuple[str, str, str]) -> None:
-    """What a page says changes the text of the report, and not its elements or their attributes."""
+    """The content of a page changes the text of the report, but not its elements or their attributes."""
     title, error, href = given
     assert _elements(title, error, href) == _elements("a title", "an error", "http://h.example/a")
 

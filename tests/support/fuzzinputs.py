@@ -1,4 +1,4 @@
-"""Inputs for fuzzing: samples of each format, and what is done to them."""
+"""Inputs for fuzzing: samples of each format, and the ways to corrupt them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 
 def spliced(samples: list[bytes], tokens: list[bytes]) -> st.SearchStrategy[bytes]:
-    """Samples with pieces cut out, doubled, overwritten by tokens or noise; and soups of tokens alone."""
+    """Samples with pieces cut out, doubled, or overwritten by tokens or noise; and sequences of tokens alone."""
     piece = (
         st.sampled_from(tokens)
         | st.binary(max_size=8)

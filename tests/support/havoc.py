@@ -1,4 +1,4 @@
-"""Inputs made of other inputs by chance: many times as fast as Hypothesis, which makes each from nothing."""
+"""Random mutations of other inputs: many times as fast as Hypothesis, which generates each input from scratch."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def mutated(value: Any, others: Sequence[Any], random: Random) -> Any:
-    """``value`` with some pieces cut out, doubled, swapped for noise or for pieces of another input of the same shape."""
+    """``value`` with some pieces cut out, doubled, or replaced by noise or by pieces of another input of the same shape."""
     if isinstance(value, tuple):
         number = random.randrange(len(value))
         changed = mutated(

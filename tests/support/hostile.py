@@ -1,4 +1,4 @@
-"""A server that misbehaves: what no page should do to a crawler, over raw sockets."""
+"""A server that misbehaves over raw sockets in all the ways that a crawler must survive."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ KINDS = 20
 
 
 def plain(body: bytes, headers: bytes = b"") -> bytes:
-    """A whole response with a true Content-Length."""
+    """A complete response with a correct Content-Length."""
     return HEAD + headers + b"Content-Length: %d\r\n\r\n" % len(body) + body
 
 
 @cache
 def gzip_bomb() -> bytes:
-    """100 KB that become 100 MB."""
+    """100 KB that unpack to 100 MB."""
     return gzip.compress(b"\x00" * 100_000_000, 1)
 
 
 def hostile_response(number: int) -> list[bytes]:
-    """The pieces that page ``number`` sends before it closes the connection; always the same ones."""
+    """The pieces that page ``number`` sends before it closes the connection; the same on every call."""
     random = Random(number)
     junk = random.randbytes(random.randrange(1, 20_000))
     text = b"<p>coral reef</p>" * 50
@@ -82,7 +82,7 @@ class _Handler(socketserver.StreamRequestHandler):
 
 @contextmanager
 def hostile_proxy() -> Iterator[int]:
-    """200 hostile pages behind the front page of any host; gives the port of the proxy."""
+    """Serve 200 hostile pages behind the front page of any host; yield the port of the proxy."""
     with socketserver.ThreadingTCPServer(("127.0.0.1", 0), _Handler) as server:
         server.daemon_threads = True
         threading.Thread(target=server.serve_forever, daemon=True).start()

@@ -1,4 +1,4 @@
-"""Servers on loopback that print nothing, whoever hangs up."""
+"""Servers on loopback that print nothing, even when a client hangs up."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ class QuietHandler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def log_message(self, *_: object) -> None:
-        """Nothing is printed."""
+        """Print nothing."""
 
 
 class HtmlHandler(QuietHandler):
     def answer(self, status: int, html: str, **headers: str) -> None:
-        """Send what stands between ``<html>`` and ``</html>``."""
+        """Send a page; ``html`` is the markup between ``<html>`` and ``</html>``."""
         body = f"<!doctype html><html lang=en>{html}</html>".encode()
         self.send_response(status)
         self.send_header("Content-Type", "text/html; charset=utf-8")
@@ -32,17 +32,17 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """A crawler that is killed resets its connections."""
+        """Ignore the error: a crawler that is killed resets its connections."""
 
 
 def local(port: int) -> dict[str, object]:
-    """Settings with which a crawl may connect to a server here."""
+    """Settings that let a crawl connect to a local server."""
     return {"CRAWL_ALLOWED_ADDRESSES": "127.0.0.1", "CRAWL_ALLOWED_PORTS": str(port)}
 
 
 @contextmanager
 def listening(handler: type[BaseHTTPRequestHandler]) -> Iterator[int]:
-    """The port of a server that runs until the end of the block."""
+    """Run a server until the end of the block; yield its port."""
     server = _Server(("127.0.0.1", 0), handler)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
     thread.start()

@@ -1,4 +1,4 @@
-"""A small hub (WebSub): it takes subscriptions by POST, verifies them, and delivers, signed."""
+"""A small WebSub hub: it takes subscriptions by POST, verifies them, and sends signed deliveries."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ Form = Mapping[str, str]
 
 
 class Caller(Protocol):
-    """Sends a request to a callback: the status and the text of the answer."""
+    """Sends a request to a callback; returns the status and the text of the response."""
 
     def __call__(self, method: str, url: str, headers: Mapping[str, str], body: bytes) -> tuple[int, str]: ...
 
 
 class HubbedWeb:
-    """``web``, and hubs: each answers POST with its status, and verifies if that is 202."""
+    """``web`` and its hubs: each hub answers POST with its status, and verifies if that is 202."""
 
     warnings: Sequence[str] = ()
 
     def __init__(self, web: Any, call: Caller, *, hubs: Mapping[str, int] | None = None, later: bool = False) -> None:
         self.web = web
         self.hubs = dict(hubs or {HUB: 202})
-        self.asked: list[tuple[str, dict[str, str]]] = []  # what was sent to which hub
+        self.asked: list[tuple[str, dict[str, str]]] = []  # each hub with the form it received
         self.live: dict[str, dict[str, str]] = {}  # by callback
         self.lease = "864000"
         self.verifies = True
@@ -72,11 +72,11 @@ class HubbedWeb:
         """Nothing is held open."""
 
     def _verify_later(self, form: Form) -> None:
-        time.sleep(0.3)  # a hub answers first
+        time.sleep(0.3)  # a hub responds before it verifies
         self.verify(form)
 
     def verify(self, form: Form, challenge: str = "a challenge & more") -> bool:
-        """Whether the subscriber confirms; then it is subscribed, or no more."""
+        """Whether the subscriber confirms; if so, it is subscribed or unsubscribed."""
         mode = form["hub.mode"]
         query = {"hub.mode": mode, "hub.topic": form["hub.topic"], "hub.challenge": challenge}
         if mode == "subscribe":
@@ -95,7 +95,7 @@ class HubbedWeb:
         return self._call("GET", f"{form['hub.callback']}?{query}", {}, b"")[0]
 
     def publish(self, body: bytes = b"<feed/>", method: str = "sha256", only: str = "") -> list[int]:
-        """Deliver to all subscribers, or those of one topic; the statuses that come back."""
+        """Deliver to all subscribers, or those of one topic; return the statuses of their responses."""
         found = []
         for callback, form in list(self.live.items()):
             if only and form["hub.topic"] != only:
@@ -110,7 +110,7 @@ def signature(secret: str, body: bytes, method: str = "sha256") -> str:
 
 
 def over_http(method: str, url: str, headers: Mapping[str, str], body: bytes) -> tuple[int, str]:
-    """Over a socket; a server that is not there has the status 0."""
+    """Send over a socket; the status is 0 if no server is there."""
     opener = build_opener(ProxyHandler({}))
     try:
         with opener.open(Request(url, body or None, dict(headers), method=method), timeout=20) as answer:
@@ -122,7 +122,7 @@ def over_http(method: str, url: str, headers: Mapping[str, str], body: bytes) ->
 
 
 def in_process(crawl: Callable[[], TimedCrawl]) -> Caller:
-    """Without a socket, at the time of a timed crawl."""
+    """Send without a socket, at the time of a timed crawl."""
 
     def call(method: str, url: str, headers: Mapping[str, str], body: bytes) -> tuple[int, str]:
         known, now = subscriptions(crawl()), crawl().now
@@ -211,7 +211,7 @@ SETTINGS: dict[str, Any] = {
 
 
 def news_crawl(folder: Path, web: HubbedWeb, **settings: Any) -> TimedCrawl:
-    """A crawl of the news on a virtual clock, with tokens that tell what they are."""
+    """A crawl of the news on a virtual clock, with readable tokens."""
     numbers = iter(range(1_000_000))
     return TimedCrawl(
         Topic("reef", ("coral reef",), (FRONT,)),

@@ -1,6 +1,6 @@
-"""The project as ``pip install`` leaves it: a wheel of a copy of the tree, installed into a folder without its requirements.
+"""The project after ``pip install``: a wheel built from a copy of the tree, installed into a folder without its requirements.
 
-Those are the ones of the tests. The compiled parts are left out, which is what happens where there is no compiler.
+The requirements are those of the tests. The compiled parts are left out, as on a machine without a compiler.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _WITHOUT_CYTHON = "import runpy, sys; sys.modules['Cython'] = None; runpy.run_pa
 
 
 class Installed:
-    """``packages`` is its site-packages; the commands run in ``home``, which is empty at first."""
+    """``packages`` is its site-packages folder; commands run in ``home``, which is empty at first."""
 
     def __init__(self, folder: Path) -> None:
         self.packages = folder / "site-packages"
@@ -38,7 +38,7 @@ class Installed:
         return [sys.executable, str(self.packages / "bin" / "topical"), *map(str, arguments)]
 
     def place(self) -> dict[str, Any]:
-        """Folder and environment: nothing leads to the checkout."""
+        """Working folder and environment of a command; neither leads to the checkout."""
         environ = {name: value for name, value in environment().items() if not name.startswith("SCRAPY")}
         return {"cwd": self.home, "env": {**environ, "PYTHONPATH": str(self.packages), "PYTHONSAFEPATH": "1"}}
 

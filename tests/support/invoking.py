@@ -1,4 +1,4 @@
-"""Sub-commands in this process, with the steps that Scrapy takes: parse, settle the options, run."""
+"""Run sub-commands in this process, in the same steps as Scrapy: parse, process the options, run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Terminal(io.StringIO):
 
 
 def invoke(command: ScrapyCommand, *arguments: object) -> int:
-    """Run ``command`` with ``arguments``; its exit code. Raises ``UsageError``, of which Scrapy makes exit code 2."""
+    """Run ``command`` and return its exit code. Raises ``UsageError``, which Scrapy turns into exit code 2."""
     command.settings = Settings()
     parser = argparse.ArgumentParser()
     command.add_options(parser)

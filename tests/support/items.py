@@ -1,4 +1,4 @@
-"""Crawl folders made by hand, for what is done with a crawl when it is done."""
+"""Hand-made crawl folders, for tests of what follows a crawl."""
 
 from __future__ import annotations
 

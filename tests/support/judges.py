@@ -1,4 +1,4 @@
-"""Judges of a topic on coral reefs, made as a crawl makes them."""
+"""Judges for a topic on coral reefs, built as a crawl builds them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ARCHIVE = DictArchive(
 
 
 def a_judge(name: str, rehearsals: Path | None, topic: Topic = TOPIC, **settings: object) -> TopicJudge:
-    """Waits for answers where there is a folder for ``rehearsals``."""
+    """A judge that waits for answers if ``rehearsals`` is a folder."""
     options = read_options({"TOPIC_RELEVANCE": name, **settings})
     by_words = make_judge(topic.keywords, ANALYZER, options)
     canonicalize = make_canonicalizer(options)
@@ -33,7 +33,7 @@ def a_judge(name: str, rehearsals: Path | None, topic: Topic = TOPIC, **settings
 
 
 def a_read_page(text: str, url: str = "http://c.example/") -> Page:
-    """A page whose text is known, as in a crawl."""
+    """A page with this text, read as in a crawl."""
     return replace(a_text_page(url, text), text=text)
 
 

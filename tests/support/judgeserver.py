@@ -16,16 +16,16 @@ Answer = Callable[[str], object]
 
 
 def embedding(text: str) -> list[float]:
-    """How often the text has words of the sea, and of the railway."""
+    """How often words of the sea, and of the railway, occur in the text."""
     words = Counter(text.lower().split())
     return [1.0 + words["coral"] + words["reef"] + words["lagoon"], 1.0 + words["engine"] + words["boiler"]]
 
 
 @dataclass
 class JudgeServer:
-    """``says`` gives the content of a chat message for what the user said; bytes are sent as they are.
+    """``says`` returns the content of a chat message in reply to the user's text; bytes are sent unchanged.
 
-    ``status`` other than 200 is an error; ``hangs`` until the block ends.
+    A ``status`` other than 200 is sent as an error. With ``hangs`` no answer comes until the block ends.
     """
 
     says: Answer = lambda asked: "80" if "reef" in asked.rpartition("The page:")[2].lower() else "3"
@@ -42,7 +42,7 @@ class JudgeServer:
         return f"http://127.0.0.1:{self.port}/v1"
 
     def pages(self) -> list[str]:
-        """What was asked about."""
+        """The pages that requests asked about."""
         return [question["messages"][1]["content"].rpartition("The page:")[2] for question in self.asked]
 
     def answer(self, path: str, question: dict[str, Any]) -> bytes:

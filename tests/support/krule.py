@@ -1,4 +1,4 @@
-"""The k rule, checked from outside: from the order of the fetches and what was there to fetch."""
+"""The k rule, checked from outside: from the order of the fetches and the URLs that waited."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ def hosts_of(urls: Iterable[str]) -> list[str]:
 
 
 def broken_picks(picked: Sequence[str], waiting: Mapping[str, int], k: int, apart: int | None = None) -> list[int]:
-    """Where a host was picked that is among the ``k - 1`` picks before, although ``k`` or more hosts waited.
+    """Positions of picks whose host is among the ``k - 1`` picks before, although ``k`` or more hosts waited.
 
-    ``waiting`` counts the URLs of each host that wait before the first pick; none may come later. ``apart`` in place of
-    ``k`` looks at fewer picks before, for an order that is known roughly only.
+    ``waiting`` counts the URLs of each host that wait before the first pick; none may be added later. ``apart`` replaces
+    ``k`` as the number of picks to compare, for an order that is known only roughly.
     """
     before = (apart or k) - 1
     left = Counter(waiting)
@@ -32,7 +32,7 @@ def broken_picks(picked: Sequence[str], waiting: Mapping[str, int], k: int, apar
 
 
 def picks_under_the_rule(picked: Sequence[str], waiting: Mapping[str, int], k: int) -> int:
-    """How many picks were made while ``k`` or more hosts waited: what ``broken_picks`` has looked at."""
+    """How many picks were made while ``k`` or more hosts waited: the picks that ``broken_picks`` checks."""
     left, number = Counter(waiting), 0
     for host in picked:
         number += len(left) >= k

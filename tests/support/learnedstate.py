@@ -1,4 +1,4 @@
-"""What a learner knows, field by field, as plain values that can be compared."""
+"""The state of a learner, field by field, as plain values that can be compared."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-# What parts have at hand and do not learn: by the modules of their classes.
+# Objects that parts use but do not learn, by the modules of their classes.
 TOOLS = (
     *("crawlproject.core.part.", "crawlproject.core.peers.", "crawlproject.core.services.", "crawlproject.frontier."),
     *("crawlproject.options.", "crawlproject.storage.", "pathlib.", "spacy."),
@@ -20,9 +20,9 @@ PLAIN = (str, bytes, int, float, bool, type(None))
 
 
 def state(thing: Any, run_time: Mapping[str, frozenset[str]], seen: frozenset[int] = frozenset()) -> Any:
-    """All fields of ``thing``, of its parts and of theirs. ``run_time`` names, by class, the fields left out.
+    """All fields of ``thing`` and, recursively, of its parts. ``run_time`` names, by class, the fields left out.
 
-    Left out as well: functions, generators of random numbers, the topic's judge and analyzer, and the ``TOOLS``.
+    Also left out: functions, random number generators, the topic's judge and analyzer, and the ``TOOLS``.
     """
     if isinstance(thing, PLAIN):
         return thing
@@ -61,7 +61,7 @@ def _learns_nothing(value: Any) -> bool:
 
 
 def differences(one: Any, other: Any, place: str = "") -> list[str]:
-    """Where two states differ, for a message that can be read."""
+    """The places where two states differ, for a readable message."""
     if type(one) is type(other) and isinstance(one, dict):
         names = sorted({*one, *other})
         return [found for name in names for found in differences(one.get(name), other.get(name), f"{place}.{name}")]

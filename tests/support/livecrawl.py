@@ -1,4 +1,4 @@
-"""The steps of a live crawl, one after another, without Scrapy."""
+"""The steps of a live crawl, one after the other, without Scrapy."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def taken(crawl: Crawl, now: float = 1.0) -> CrawlUrl:
 
 
 def finish(crawl: Crawl, url: CrawlUrl, page: Page, body: bytes, fetch: Fetch, *, killed: bool = False) -> Page:
-    """Score a page that was read, keep it and offer its links. ``killed``: it is in the history, and that is all."""
+    """Score a page that was read, keep it and offer its links. ``killed``: write it to the history and stop there."""
     steps = crawl.steps
     page = steps.score_links(steps.score_page(page))
     visit = steps.visit(url, page, body, fetch)
@@ -33,7 +33,7 @@ def finish(crawl: Crawl, url: CrawlUrl, page: Page, body: bytes, fetch: Fetch, *
 
 
 def crawl_on(crawl: Crawl, web: Any, fetches: int, *, kill: bool = False, begin: float = 1000.0) -> None:
-    """Up to so many fetches, one a second from ``begin`` on; ``kill``: the last page is in the history, and that is all."""
+    """Run up to ``fetches`` fetches, one per second from ``begin``. ``kill``: the last page reaches the history only."""
     for number in range(fetches):
         url = crawl.take(now := begin + number)
         if url is None:
@@ -48,7 +48,7 @@ def crawl_on(crawl: Crawl, web: Any, fetches: int, *, kill: bool = False, begin:
 
 
 def crawl_web(topic: Topic, web: Any, folder: Path, **settings: object) -> None:
-    """A whole crawl, as far as its budget of pages goes."""
+    """Run a crawl to the end of its page budget."""
     now = 1_700_000_000.0
     options = read_options({**topic.settings, **settings})
     crawl = assemble(topic, options, clock=lambda: now, folder=folder)

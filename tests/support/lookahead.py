@@ -1,4 +1,4 @@
-"""A companion on a small web, with a virtual clock."""
+"""A companion on a small web with a virtual clock."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from support.webs import DictWeb
 
 
 class Browsing:
-    """A person who reads pages of a ``DictWeb`` with a companion beside; ``kept`` are the profiles as they were written."""
+    """A person who reads pages of a ``DictWeb`` with the companion; ``kept`` holds the profiles in the order of writing."""
 
     def __init__(
         self,
@@ -62,13 +62,13 @@ class Browsing:
         return self._simulation.now
 
     def get(self, url: str) -> tuple[Reply, Page | None]:
-        """Of the simulation: a page as the present keywords judge it."""
+        """Fetch in the simulation: a page is judged by the present keywords."""
         self.asked.append(url)
         reply, page = self._cache.get(url)
         return reply, self.ahead.following.judged(page) if page else None
 
     def open(self, url: str, seconds: float = 60.0, text: str = "") -> None:
-        """Open a page and read it for so long; with ``text`` the browser tells what is on it."""
+        """Open a page and read it for ``seconds``; with ``text`` the browser reports the text of the page."""
         counts = Counter(self._cache.reader.analyzer.terms(text))
         self.companion.open(url, "", counts, {term: term for term in counts}, self.now)
         self.wait(seconds)

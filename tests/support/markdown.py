@@ -1,4 +1,4 @@
-"""The project's documentation, taken apart: fences, tables, links, sections."""
+"""Parse the project's documentation: fences, tables, links, sections."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def prose(text: str) -> str:
 
 
 def inline_code(text: str) -> list[str]:
-    """What stands between single backticks in the prose."""
+    """The texts between single backticks in the prose."""
     return _CODE.findall(prose(text))
 
 
@@ -55,13 +55,13 @@ def headings(text: str) -> list[str]:
 
 
 def anchors(text: str) -> set[str]:
-    """What a link into the page may name behind ``#``, as GitHub makes it of headings."""
+    """The anchors that a link into the page may name after ``#``, as GitHub derives them from headings."""
     found = re.findall(r"^#+ (.+)$", prose(text), flags=re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in found}
 
 
 def rows(text: str) -> list[list[str]]:
-    """The cells of every row of the tables in ``text``, heads and rules left out."""
+    """The cells of every table row in ``text``, without heads and rules."""
     lines = [line for line in prose(text).splitlines() if line.startswith("|")]
     head = {number - 1 for number, line in enumerate(lines) if re.fullmatch(r"[|\s:-]+", line)}
     kept = [line for number, line in enumerate(lines) if number not in head and number - 1 not in head]
@@ -74,5 +74,5 @@ def first_cells(text: str) -> list[str]:
 
 
 def page_id(path: Path) -> str:
-    """How a page is named in the output of the tests."""
+    """The name of a page in the output of the tests."""
     return str(path.relative_to(ROOT))

@@ -1,4 +1,4 @@
-"""A name server on loopback: answers questions for addresses over UDP as told (RFC 1035 section 4)."""
+"""A name server on loopback that answers address queries over UDP from a given table (RFC 1035 section 4)."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from contextlib import contextmanager
 from ipaddress import ip_address
 from struct import pack
 
-A = 1  # the kind of a question for IPv4 addresses; AAAA is 28
+A = 1  # the type of a query for IPv4 addresses; AAAA is 28
 _REPLY, _NO_SUCH_NAME = 0x8180, 3
-_SAME_NAME = 0xC00C  # as in the question
+_SAME_NAME = 0xC00C  # a pointer to the name in the query
 
 
 class NameServer:
-    """``answers``: addresses and TTL in seconds by name. Others do not exist; those that begin with ``silent`` get no reply.
+    """``answers``: addresses and TTL in seconds by name. Other names do not exist; names with prefix ``silent`` get no reply.
 
-    ``any_name``: the address of all names. ``asked`` counts the questions for IPv4 addresses by name. ``place`` is where it
-    listens, ``address:port``.
+    ``any_name``: the address of all names. ``asked`` counts the queries for IPv4 addresses by name. The server listens at
+    ``place``, ``address:port``.
     """
 
     def __init__(self, answers: dict[str, tuple[list[str], int]] | None = None, any_name: str = "") -> None:
@@ -32,7 +32,7 @@ class NameServer:
         self.place = "{}:{}".format(*self.socket.getsockname())
 
     def serve(self) -> None:
-        """Until an empty packet comes."""
+        """Answer queries until an empty packet arrives."""
         while True:
             question, address = self.socket.recvfrom(4096)
             if not question:
@@ -59,7 +59,7 @@ class NameServer:
 
 @contextmanager
 def serving(server: NameServer) -> Iterator[NameServer]:
-    """The server in a thread of its own."""
+    """Run the server in a thread."""
     thread = threading.Thread(target=server.serve, daemon=True)
     thread.start()
     try:

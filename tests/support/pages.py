@@ -1,4 +1,4 @@
-"""Pages and ordering contexts made by hand."""
+"""Hand-made pages and ordering contexts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ANALYZER = Analyzer("en")
 
 
 def a_link(url: str = "http://a.example/next", *, anchor: str = "", context_score: float = 0.0) -> Link:
-    """A link whose terms are not on any page."""
+    """A link whose terms occur on no page."""
     return Link(url, anchor, Span(0, 0), Span(0, 0), context_score)
 
 
@@ -27,17 +27,17 @@ def a_page(
     inherited: tuple[float, ...] = (),
     depth: int = 0,
 ) -> Page:
-    """A page that is what the arguments say."""
+    """A page with the given properties."""
     return Page(url, links=tuple(links), relevance=relevance, inherited=inherited, depth=depth)
 
 
 def random_terms(seed: object, count: int = 200) -> list[str]:
-    """The same words for the same seed, of 5,000."""
+    """Random terms from a vocabulary of 5,000; the same for the same seed."""
     return Random(str(seed)).choices([f"w{number}x" for number in range(5000)], k=count)
 
 
 def a_page_of(*links: tuple[str, str], text: str = "", relevance: float = 0.0) -> Page:
-    """A page whose links are ``(url, anchor text)`` and whose anchors' terms stand on the page."""
+    """A page whose links are ``(url, anchor text)``; the terms of the anchors occur in its text."""
     terms: list[str] = []
     made = []
     for url, anchor in links:
@@ -65,13 +65,13 @@ def a_context(
 
 
 def a_text_page(url: str, text: str, *links: str, relevance: float = 0.0) -> Page:
-    """A page of this text, with links whose words are not on it."""
+    """A page with this text, and links whose words do not occur in it."""
     terms = ANALYZER.terms(text)
     return Page(url, terms=terms, counts=Counter(terms), links=tuple(map(a_link, links)), relevance=relevance)
 
 
 class DictArchive:
-    """An archive of the pages given; ``redirects`` lead from URLs to pages."""
+    """An archive of the given pages; ``redirects`` map URLs to pages."""
 
     def __init__(self, *pages: Page, redirects: Mapping[str, str] | None = None) -> None:
         self.pages = {page.url: page for page in pages}
@@ -89,7 +89,7 @@ class DictArchive:
 
 
 def a_linked_page(url: str, text: str = "", *links: tuple[str, str, str], depth: int = 0) -> Page:
-    """A page of this text whose links are ``(url, anchor, tag path)``; a link's context is its anchor."""
+    """A page with this text whose links are ``(url, anchor, tag path)``; a link's context is its anchor."""
     terms: list[str] = ANALYZER.terms(text)
     made = []
     for target, anchor, path in links:

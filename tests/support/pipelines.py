@@ -1,4 +1,4 @@
-"""Small spaCy pipelines with word vectors, made on the spot."""
+"""Small spaCy pipelines with word vectors, created by the tests."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-# Two meanings that share no word, and a third.
+# Two groups of synonyms that share no word, and a third group.
 SEA = {"reef": (1, 0, 0), "reefs": (1, 0.1, 0), "coral": (0.9, 0, 0.1), "atoll": (0.9, 0.1, 0.1)}
 RAIL = {"engine": (0, 1, 0), "steam": (0, 0.9, 0.1), "railway": (0.1, 0.9, 0)}
 BREAD = {"dough": (0, 0, 1), "flour": (0.1, 0, 0.9), "oven": (0, 0.1, 0.9)}
@@ -33,7 +33,7 @@ def a_pipeline(folder: Path, words: Mapping[str, Sequence[float]] = WORDS, *, la
 
 
 def install(site: Path, name: str, words: Mapping[str, Sequence[float]] = WORDS) -> None:
-    """A package in ``site`` such as ``spacy download`` installs; the name is language, name and size: en_core_web_md."""
+    """Write a package into ``site`` as ``spacy download`` does; its name is language, name and size: en_core_web_md."""
     language, _, rest = name.partition("_")
     package, about = site / name, site / f"{name}-1.0.dist-info"
     a_pipeline(package / f"{name}-1.0", words, language=language)

@@ -1,4 +1,4 @@
-"""Small webs drawn at random in which everything happens that a crawl learns from, and a live crawl of one."""
+"""Small random webs with every event that a crawl learns from, and a live crawl of such a web."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ SITEMAP = "<urlset>{}</urlset>"
 
 
 class RandomWeb:
-    """``hosts`` hosts with ``pages`` pages each, every page under several session ids; the same for the same ``seed``.
+    """``hosts`` hosts with ``pages`` pages each, every page under several session IDs; the same for the same ``seed``.
 
     A page may be good, off topic, a duplicate, spam, ``noindex``, a redirect, an error, a captcha or a soft 404. On every
-    third host what is not there is answered with a page. Links lead anywhere, also to what no crawl may fetch.
+    third host, missing pages are answered with a page. Links lead anywhere, also to URLs that no crawl may fetch.
     """
 
     def __init__(self, seed: int, *, hosts: int = 6, pages: int = 10, told: bool = True) -> None:
@@ -38,7 +38,7 @@ class RandomWeb:
                 self._pages[host, page] = self._made(kind)
 
     def get(self, url: str) -> tuple[int, str, bytes]:
-        """Status, target of a redirect, body."""
+        """Return status, redirect target and body."""
         host, path = host_of(url), "/" + url.split("/", 3)[3].partition("?")[0]
         number = int(host.removeprefix("www.h").removesuffix(".example"))
         name = path.strip("/").rpartition("/")[2] or "0"
@@ -81,7 +81,7 @@ class RandomWeb:
 
 
 def crawl_on(crawl: Crawl, web: RandomWeb, fetches: int, *, begin: float = 1000.0) -> float:
-    """Up to so many leases by the steps of a live crawl; the time afterwards."""
+    """Process up to ``fetches`` leases by the steps of a live crawl; return the time afterwards."""
     now, named = begin, set[str]()
     for _ in range(fetches):
         url = crawl.take(now)
@@ -101,7 +101,7 @@ def crawl_on(crawl: Crawl, web: RandomWeb, fetches: int, *, begin: float = 1000.
 
 
 def receive(crawl: Crawl, web: RandomWeb, url: CrawlUrl, now: float) -> None:
-    """Whatever happens to one lease."""
+    """Process one lease with whatever its URL returns."""
     if "/private/" in url.url:
         crawl.refuse(url, "robots/forbidden")
         return

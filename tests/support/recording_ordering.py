@@ -1,4 +1,4 @@
-"""An ordering that notes what a crawl tells it."""
+"""An ordering that records the events of a crawl."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from crawlproject.records import Link, Page
 
 
 class RecordingOrdering(BaseOrdering):
-    """Notes pages, links, redirects, failures and refusals in ``events``, in their order. Every link scores 0.5."""
+    """Records pages, links, redirects, failures and refusals in ``events``, in order. Every link scores 0.5."""
 
     learns = True
 
@@ -29,7 +29,7 @@ class RecordingOrdering(BaseOrdering):
         return 0.5
 
     def of_link(self, link: Link) -> tuple[Any, ...]:
-        """What else is noted of a link."""
+        """Additional facts to record of a link."""
         return (link.tag_path,)
 
     def redirected(self, url: str, target: str) -> None:

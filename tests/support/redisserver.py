@@ -1,4 +1,4 @@
-"""The Redis of the tests: never one that is there already."""
+"""The Redis of the tests: always started by them, never a running one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["LASTING", "PROGRAM", "RedisServer", "empty_database", "redis_server"
 
 @cache
 def shared_server() -> RedisServer:
-    """A server that lives as long as this process."""
+    """A server that runs as long as this process."""
     server = RedisServer(Path(mkdtemp(prefix="redis")))
     server.start()
     atexit.register(shutil.rmtree, server.folder, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""An S3 server on loopback, moto's, that is not to be had by credentials of the machine: in a process of its own."""
+"""An S3 server (moto) on loopback in a separate process, which credentials of the machine do not open."""
 
 from __future__ import annotations
 
@@ -24,32 +24,32 @@ BUCKET = "crawls"
 
 @dataclass(frozen=True)
 class S3Server:
-    """``environment`` is what a program needs that may write there."""
+    """``environment`` holds the variables that a program needs to write to the server."""
 
     url: str
     environment: dict[str, str]
 
     def files(self) -> fsspec.AbstractFileSystem:
-        """A file system of fsspec that caches nothing."""
+        """An fsspec file system without caches."""
         own = {"endpoint_url": self.url, "key": "tests", "secret": SECRET}
         return fsspec.filesystem("s3", skip_instance_cache=True, use_listings_cache=False, **own)
 
     def keys(self, folder: str = BUCKET) -> set[str]:
-        """The names of the objects below a folder, without it."""
+        """The names of the objects below a folder, relative to it."""
         return {path.removeprefix(f"{folder}/") for path in self.files().find(folder)}
 
     def refuse(self) -> None:
-        """From now on nobody's credentials are right."""
+        """Refuse all credentials from now on."""
         urlopen(Request(f"{self.url}/moto-api/reset-auth", b"0", {"Content-Type": "text/plain"}), timeout=5).close()
 
     def unfinished(self) -> list[str]:
-        """The keys of uploads in pieces that were not completed."""
+        """The keys of incomplete multipart uploads."""
         found = self.files().call_s3("list_multipart_uploads", Bucket=BUCKET)
         return [upload["Key"] for upload in found.get("Uploads", [])]
 
 
 class BreakingProxy:
-    """Passes on what goes to a server, until ``breaks`` finds something in it: then the connection is cut."""
+    """Forwards data to a server until ``breaks`` finds something in it; then it cuts the connection."""
 
     def __init__(self, port: int) -> None:
         self.port = 0
@@ -86,7 +86,7 @@ class BreakingProxy:
 
 @contextmanager
 def s3_server() -> Iterator[S3Server]:
-    """With an empty bucket."""
+    """Run a server with an empty bucket."""
     port = free_port()
     own = {
         "AWS_ACCESS_KEY_ID": "tests",

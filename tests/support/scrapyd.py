@@ -1,4 +1,4 @@
-"""A real Scrapyd on loopback, in a folder of its own, and the calls of its API that a person makes."""
+"""A real Scrapyd on loopback in a separate folder, and the API calls that a user makes."""
 
 from __future__ import annotations
 
@@ -53,12 +53,12 @@ class Scrapyd:
         return self._ask(f"{call}.json?{urlencode(fields)}", None)
 
     def post(self, call: str, *settings: str, **fields: str) -> dict[str, Any]:
-        """``settings`` are ``NAME=VALUE``."""
+        """Call the API by POST; each of ``settings`` is ``NAME=VALUE``."""
         pairs = [*fields.items(), *(("setting", setting) for setting in settings)]
         return self._ask(f"{call}.json", urlencode([("project", PROJECT), *pairs]).encode())
 
     def schedule(self, topic: str, *settings: str) -> str:
-        """The id of the new job."""
+        """Schedule a crawl; return the ID of the new job."""
         answer = self.post("schedule", *settings, spider="topical", topic=topic)
         assert answer["status"] == "ok", answer
         return answer["jobid"]
@@ -87,7 +87,7 @@ class Scrapyd:
 
 @contextmanager
 def running_scrapyd(folder: Path) -> Iterator[Scrapyd]:
-    """A Scrapyd that runs from ``folder``, which has nothing of the project in it."""
+    """Run Scrapyd from ``folder``, which contains nothing of the project."""
     folder.mkdir()
     port = free_port()
     (folder / "scrapyd.conf").write_text(CONFIG.format(port=port))
@@ -105,7 +105,7 @@ def running_scrapyd(folder: Path) -> Iterator[Scrapyd]:
 
 
 def make_deploy(server: Scrapyd, tree: Path) -> subprocess.CompletedProcess[str]:
-    """``make deploy`` in a copy of the project, with the environment of the tests in place of a new one."""
+    """Run ``make deploy`` in a copy of the project, with the environment of the tests instead of a new one."""
     tree.mkdir()
     for name in PACKAGES:
         shutil.copytree(ROOT / name, tree / name, ignore=shutil.ignore_patterns("__pycache__"))
@@ -125,7 +125,7 @@ def make_deploy(server: Scrapyd, tree: Path) -> subprocess.CompletedProcess[str]
 
 
 def _environ() -> dict[str, str]:
-    """Without proxies, and without anything by which Python or Scrapy would find the project."""
+    """The environment without proxies and without variables that lead Python or Scrapy to the project."""
     return {name: value for name, value in environment().items() if not re.match("PYTHONPATH|SCRAPY|MAKE", name)}
 
 

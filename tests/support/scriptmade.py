@@ -1,4 +1,4 @@
-"""Pages that need a browser, and pages that do not, a dozen kinds of each: written by hand, with names drawn by chance."""
+"""Pages that need a browser, and pages that do not, a dozen kinds of each: written by hand, with random names."""
 
 # ruff: noqa: E501  # lines of HTML as servers send them
 from __future__ import annotations

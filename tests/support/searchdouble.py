@@ -1,7 +1,7 @@
-"""A search server over real sockets: the bulk protocol of OpenSearch and Elasticsearch, and the ways in which it fails.
+"""A search server over real sockets: the bulk protocol of OpenSearch and Elasticsearch, and its failures.
 
-Written after the documentation of the bulk API: an answer of 200 may hold failed documents; a whole request may be turned
-away (429, 503, 413) or break off at any point, before or after its documents were taken.
+It follows the documentation of the bulk API: a response of 200 may list failed documents; a whole request may be rejected
+(429, 503, 413) or break off at any point, before or after its documents were stored.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ Fault = Callable[["SearchDouble", "Handler", list[tuple[str, dict[str, Any]]]], 
 
 
 class SearchDouble:
-    """``documents`` by index and id. ``faults`` are asked one after the other, each for one bulk request; a fault that
-    returns True has answered by itself. ``refuses`` says of a document why it is never taken.
+    """``indexes`` holds documents by index and ID. ``faults`` are called in order, each for one bulk request; a fault that
+    returns True has sent the response. ``refuses`` returns the reason why a document is never stored, or "".
     """
 
     def __init__(self) -> None:
@@ -44,7 +44,7 @@ class SearchDouble:
         return set(self.indexes.get(index, {}))
 
     def take(self, index: str, actions: list[tuple[str, dict[str, Any]]]) -> dict[str, Any]:
-        """Do what a bulk request asks for; the answer."""
+        """Execute a bulk request; return the response."""
         items = []
         for identity, source in actions:
             result: dict[str, Any] = {"_index": index, "_id": identity}
@@ -68,7 +68,7 @@ class SearchDouble:
 
 
 def read_actions(lines: Iterator[bytes]) -> Iterator[tuple[str, Any]]:
-    """The id of each document with its source, None for one that is deleted."""
+    """Yield the ID of each document with its source; the source is None for a deletion."""
     for line in lines:
         ((name, action),) = json.loads(line).items()
         yield action["_id"], json.loads(next(lines)) if name == "index" else None
@@ -141,7 +141,7 @@ class Handler(QuietHandler):
 
 @contextmanager
 def search_double() -> Iterator[SearchDouble]:
-    """A server that runs until the end of the block."""
+    """Run a server until the end of the block."""
     double = SearchDouble()
 
     with listening(type("Bound", (Handler,), {"double": double})) as double.port:
@@ -152,7 +152,7 @@ def search_double() -> Iterator[SearchDouble]:
 
 
 def turned_away(status: int, **headers: str) -> Fault:
-    """The whole request is refused for now."""
+    """Reject the whole request for now."""
 
     def fault(double: SearchDouble, handler: Handler, actions: object) -> bool:
         handler.answer(status, {"error": {"type": "overloaded", "reason": "later"}}, **headers)
@@ -162,7 +162,7 @@ def turned_away(status: int, **headers: str) -> Fault:
 
 
 def broken_off(taken: bool, after: bytes = b"") -> Fault:
-    """The connection ends before an answer, or within it, before or after the documents were taken."""
+    """End the connection before or within the response, before or after the documents were stored."""
 
     def fault(double: SearchDouble, handler: Handler, actions: list[tuple[str, dict[str, Any]]]) -> bool:
         if taken:
@@ -176,7 +176,7 @@ def broken_off(taken: bool, after: bytes = b"") -> Fault:
 
 
 def silent(seconds: float) -> Fault:
-    """The documents are taken and no answer comes in time."""
+    """Store the documents, and do not respond in time."""
 
     def fault(double: SearchDouble, handler: Handler, actions: list[tuple[str, dict[str, Any]]]) -> bool:
         double.take(handler._index(), actions)
@@ -188,7 +188,7 @@ def silent(seconds: float) -> Fault:
 
 
 def answered(found: object) -> Fault:
-    """An answer of 200 with another content."""
+    """Respond with 200 and other content."""
 
     def fault(double: SearchDouble, handler: Handler, actions: object) -> bool:
         handler.answer(200, found)

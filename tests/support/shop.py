@@ -12,13 +12,13 @@ from urllib.parse import parse_qs, urlsplit
 from support.httpserver import QuietHandler, listening
 
 HOSTS = [f"shelf{number}.example" for number in range(4)]
-PRODUCTS = 12  # of each host
+PRODUCTS = 12  # per host
 FRONT = "http://shop.example/"
 
 
 @dataclass
 class Seen:
-    """One request that came: what was asked for, and when it was begun and answered."""
+    """One received request: its contents, and the times at which it began and was answered."""
 
     method: str
     url: str
@@ -39,10 +39,10 @@ class Seen:
 
 @dataclass
 class Shop:
-    """What the web looks like, and who came."""
+    """The state of the web, and the requests that it received."""
 
     port: int = 0
-    seconds: float = 0.0  # that an answer takes
+    seconds: float = 0.0  # duration of a response
     robots: str = "User-agent: *\nDisallow: /private/\n"
     seen: list[Seen] = field(default_factory=list)
     failed: set[str] = field(default_factory=set)
@@ -88,7 +88,7 @@ class Shop:
 
 @contextmanager
 def open_shop(seconds: float = 0.0, robots: str = "") -> Iterator[Shop]:
-    """The shop on a port of its own; every request to any host goes to it when it is the HTTP proxy."""
+    """Run the shop on a free port; as the HTTP proxy it receives every request to any host."""
     shop = Shop(seconds=seconds)
     shop.robots += robots
 

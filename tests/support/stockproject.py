@@ -1,4 +1,4 @@
-"""Somebody else's project: what ``scrapy startproject`` writes, with two spiders and a CrawlSpider in it.
+"""A stock Scrapy project: the output of ``scrapy startproject`` with two spiders and a CrawlSpider.
 
 Scrapy before 2.14 passes ``spider`` to every method of its pipelines and middlewares.
 """
@@ -149,7 +149,7 @@ class SiteSpider(CrawlSpider):
 
 
 def start_project(folder: Path) -> Path:
-    """The folder of the new project, whose settings have the one line."""
+    """Create the project, with the one line added to its settings; return its folder."""
     subprocess.run(
         [sys.executable, "-m", "scrapy", "startproject", "shop", str(folder / "shop")],
         cwd=folder,
@@ -183,7 +183,7 @@ def crawl_command(spider: str, items: Path, **settings: object) -> list[str]:
 def crawl(
     project: Path, spider: str, port: int, items: Path, limit: int = 0, **settings: object
 ) -> subprocess.CompletedProcess[str]:
-    """``scrapy crawl`` in the project, to its end; with ``limit`` no file can grow beyond that many bytes."""
+    """Run ``scrapy crawl`` in the project to its end; with ``limit`` no file can grow beyond that many bytes."""
     if not limit:
         return warm.run(crawl_command(spider, items, **settings)[3:], project, _environ(port), 900)
     return subprocess.run(
@@ -199,7 +199,7 @@ def crawl(
 
 
 def start_crawl(project: Path, spider: str, port: int, items: Path, **settings: object) -> warm.Started:
-    """The same, not waited for."""
+    """Like ``crawl``, but do not wait for the end."""
     return warm.Started(crawl_command(spider, items, **settings)[3:], project, _environ(port))
 
 
@@ -208,6 +208,6 @@ def read_items(path: Path) -> list[dict[str, Any]]:
 
 
 def _environ(port: int | None) -> dict[str, str]:
-    """``crawlproject`` can be imported, as if it were installed; nothing else refers to it."""
+    """The environment in which ``crawlproject`` can be imported as if installed; nothing else refers to it."""
     kept = {name: value for name, value in environment(port).items() if not re.match("SCRAPY", name)}
     return {**kept, "PYTHONPATH": str(ROOT)}

@@ -19,7 +19,7 @@ DAY = 86_400.0
 
 
 class TimedCrawl:
-    """Fetches one page after the other; ``now`` is its clock, ``asked`` what it has sent: time, URL, headers, status."""
+    """Fetches one page after the other. ``now`` is its clock; ``asked`` lists its requests: time, URL, headers, status."""
 
     def __init__(
         self,
@@ -37,7 +37,7 @@ class TimedCrawl:
         self.crawl: Crawl = assemble(topic, options, clock=lambda: self.now, folder=folder, token=token)
 
     def run(self, seconds: float) -> TimedCrawl:
-        """Crawl for so long; ends early when the crawl does."""
+        """Crawl for ``seconds``, or less if the crawl ends earlier."""
         end = self.now + seconds
         while self.now < end and not self.crawl.end_reason(self.now):
             url = self.crawl.take(self.now)

@@ -1,6 +1,6 @@
-"""Three small sites as their authors upload them, each a folder of files.
+"""Three small sites as their authors upload them, each as a folder of files.
 
-A manual of which half is translated; gardeners' notes in the encodings of their countries, which nobody declares; the generated
+A manual, half of it translated; gardeners' notes in the encodings of their countries, which no page declares; the generated
 reference of a library, in frames.
 """
 
@@ -12,7 +12,7 @@ MANUAL = "manual.example"
 NOTES = "notes.example"
 REFERENCE = "reference.example"
 
-# What is grown, and what is said of it: every page says it of one plant, beside another.
+# Plants, and statements about them: every page makes them about one plant, next to another.
 _SPOKEN = {
     "en": (
         "Tomato Cabbage Onion Carrot Pumpkin Pepper Radish Spinach Cucumber Potato Bean Garlic",
@@ -76,7 +76,7 @@ def trees() -> dict[str, Tree]:
 
 
 def write(trees: dict[str, Tree], folder: Path) -> None:
-    """Puts them into ``<host>/<path>``."""
+    """Write the files to ``<host>/<path>``."""
     for host, tree in trees.items():
         for path, (_, body) in tree.items():
             file = folder / host / path
@@ -85,7 +85,7 @@ def write(trees: dict[str, Tree], folder: Path) -> None:
 
 
 def _chapter(language: str, number: int) -> tuple[str, str]:
-    """Title and text."""
+    """Return title and text."""
     plants, text = _SPOKEN[language]
     names = plants.split()
     return names[number], text.format(names[number], names[(number + 5) % len(names)])
@@ -99,7 +99,7 @@ def _html(title: str, text: str, links: dict[str, str], *, encoding: str = "", l
 
 
 def _manual() -> Tree:
-    """Each language has a folder with all chapters, and relative links; what nobody has translated is the English text."""
+    """Each language has a folder with all chapters and relative links; untranslated chapters show the English text."""
     tree: Tree = {}
     languages = list(_SPOKEN)
     for language in languages:
@@ -117,7 +117,7 @@ def _manual() -> Tree:
 
 
 def _notes() -> Tree:
-    """Gardeners of five countries and seven encodings; no page says which."""
+    """Notes from five countries in seven encodings; no page declares its encoding."""
     tree: Tree = {}
     fronts = {}
     for language, encodings in _ENCODINGS.items():
@@ -135,7 +135,7 @@ def _notes() -> Tree:
 
 
 def _reference() -> Tree:
-    """A class a page, each with the same members that it inherits; menus are in frames."""
+    """One class per page, each with the same inherited members; menus are in frames."""
     title, columns = "Garden API", '<frame src="all.html"><frame src="start.html">'
     frames = f"<html><head><title>{title}</title></head><frameset cols='20%,80%'>{columns}</frameset></html>"
     tree: Tree = {"index.html": (title, frames.encode())}

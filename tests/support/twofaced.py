@@ -1,4 +1,4 @@
-"""A web in which a host cloaks, one answers whatever it is asked with a page, one sends everybody home, and one is honest."""
+"""A web with four hosts: one cloaks, one serves soft 404s, one redirects missing pages home, and one is honest."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _WORDS = ("coral", "reef", "polyp", "lagoon", "atoll", "algae", "ocean", "tide",
 
 
 def prose(seed: object, words: int = 120) -> str:
-    """A text that is always the same for a seed."""
+    """A text that is the same for the same seed."""
     rng = Random(str(seed))
     return " ".join(f"{rng.choice(_WORDS)}{rng.choice(_WORDS)}" for _ in range(words))
 
@@ -27,7 +27,7 @@ def article(url: str, *links: str, text: str = "") -> Reply:
 
 
 class TwoFacedWeb(DictWeb):
-    """``pages`` pages a host. A third of those that ``SOFT`` and ``SENDS`` name are not there."""
+    """A web with ``pages`` pages per host. Links also name a third as many missing pages of ``SOFT`` and ``SENDS``."""
 
     def __init__(self, pages: int = 9) -> None:
         self.there = {origin: [f"{origin}/{n}.html" for n in range(pages)] for origin in (CLOAKS, SOFT, SENDS, HONEST)}

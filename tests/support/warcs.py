@@ -1,4 +1,4 @@
-"""Archives in the eyes of others: warcio's checker, FastWARC's digests, the indexer of pywb's makers."""
+"""Archives as other tools read them: warcio's checker, FastWARC's digests, the CDXJ indexer of the pywb authors."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from warcio.checker import Checker
 
 
 def check(*paths: Path) -> None:
-    """``warcio check``, and every digest once more by another program."""
+    """Run ``warcio check``, and check every digest again with another program."""
     for path in paths:
         said = io.StringIO()
         with contextlib.redirect_stdout(said):
@@ -32,7 +32,7 @@ def check(*paths: Path) -> None:
 
 
 def records(path: Path) -> list[tuple[str, str, Any, bytes]]:
-    """Type, URL, headers and payload of each record."""
+    """Return type, URL, headers and payload of each record."""
     found = []
     with path.open("rb") as file:
         for record in ArchiveIterator(file):
@@ -42,7 +42,7 @@ def records(path: Path) -> list[tuple[str, str, Any, bytes]]:
 
 
 def cdxj(path: Path, *more: str) -> list[str]:
-    """The lines of cdxj-indexer, sorted; in a process of its own, since ``wacz`` changes what it writes."""
+    """The sorted lines of cdxj-indexer, run in a separate process because ``wacz`` changes its output."""
     pytest.importorskip("cdxj_indexer")
     command = [sys.executable, "-W", "ignore", "-c", "from cdxj_indexer.main import main; main()", "--sort"]
     command += [*more, str(path)]
@@ -50,7 +50,7 @@ def cdxj(path: Path, *more: str) -> list[str]:
 
 
 def same_index(ours: Iterable[str], theirs: Iterable[str]) -> None:
-    """Two CDXJ indexes tell of the same captures at the same places."""
+    """Assert that two CDXJ indexes list the same captures at the same places."""
 
     def told(line: str) -> tuple[str, ...]:
         key, stamp, fields = line.split(" ", 2)

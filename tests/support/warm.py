@@ -1,7 +1,7 @@
 """Commands in processes forked from one that has imported everything: a fork costs milliseconds, the imports two seconds.
 
-One process imports what others wrote; a child of it for each folder of packages imports those; its children are the commands.
-The parents import modules and never run them, so a command starts as after ``python -m scrapy``: no reactor, no logging.
+The first process imports third-party modules; one child for each folder of packages imports the project from there; its
+children are the commands. The parents only import, so a command starts like ``python -m scrapy``: no reactor, no logging.
 Where a test needs a new interpreter (another hash seed after a kill), ``crawling.command`` gives the command line of one.
 """
 
@@ -45,7 +45,7 @@ _first: subprocess.Popen[bytes] | None = None
 
 
 class Started:
-    """``scrapy ARGUMENTS``, or ``topical``, that runs: what tests need of ``subprocess.Popen``, with all output as text.
+    """A running ``scrapy ARGUMENTS`` or ``topical``: the part of ``subprocess.Popen`` that tests need, with output as text.
 
     ``root`` is the folder that holds the project's packages.
     """
@@ -84,7 +84,7 @@ class Started:
         return self.returncode
 
     def wait(self, timeout: float | None = None) -> int:
-        """The exit code. Raises ``subprocess.TimeoutExpired``."""
+        """Return the exit code. Raises ``subprocess.TimeoutExpired``."""
         end = time.monotonic() + timeout if timeout is not None else None
         while (code := self.poll()) is None:
             if end is not None and time.monotonic() > end:
@@ -95,7 +95,7 @@ class Started:
         return code
 
     def communicate(self, timeout: float | None = None) -> tuple[str, str]:
-        """What it said, when it has ended. Raises ``subprocess.TimeoutExpired``."""
+        """Return its output when it has ended. Raises ``subprocess.TimeoutExpired``."""
         self.wait(timeout)
         return self._said
 
@@ -107,7 +107,7 @@ class Started:
         return out, err
 
     def send_signal(self, number: int) -> None:
-        """Nothing happens when it has ended."""
+        """Send a signal; do nothing if it has ended."""
         if self.poll() is None:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self.pid, number)
@@ -119,7 +119,7 @@ class Started:
         self.send_signal(signal.SIGKILL)
 
     def kill_all(self) -> None:
-        """It, and the processes that it has started."""
+        """Kill it and the processes that it started."""
         if self.poll() is None:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self.pid, signal.SIGKILL)
@@ -133,7 +133,7 @@ def run(
     root: Path = _ROOT,
     program: str = "scrapy",
 ) -> subprocess.CompletedProcess[str]:
-    """``scrapy ARGUMENTS`` to its end, its output as text. Raises ``subprocess.TimeoutExpired``."""
+    """Run ``scrapy ARGUMENTS`` to its end, with its output as text. Raises ``subprocess.TimeoutExpired``."""
     process = Started(arguments, cwd, environment, root, program)
     try:
         out, err = process.communicate(timeout)
@@ -145,12 +145,12 @@ def run(
 
 
 def end(root: Path) -> None:
-    """No more commands of the packages in ``root``."""
+    """Accept no more commands of the packages in ``root``."""
     _ask(root, None)
 
 
 def _ask(root: Path, wish: dict[str, Any] | None) -> list[int]:
-    """The answer of the first process. Raises ``RuntimeError`` if it, or its child for ``root``, has died."""
+    """Return the answer of the first process. Raises ``RuntimeError`` if it or its child for ``root`` has died."""
     global _first
     with _lock:
         if _first is None:  # it ends when its input does
@@ -174,12 +174,12 @@ def _is_there(process: int) -> bool:
 
 
 def _quiet(environment: Mapping[str, str]) -> dict[str, str]:
-    """Without threads of numerical libraries, which a fork does not carry over."""
+    """The environment without threads of numerical libraries, which do not survive a fork."""
     return {**environment, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
 
 def _serve_all() -> None:
-    """Pass each wish on to the child for its folder, and the answer back: an empty line when the child has died."""
+    """Forward each wish to the child for its folder, and return the answer: an empty line when the child has died."""
     with contextlib.suppress(ImportError):  # with an old Scrapy nothing works but the add-on
         for name in _PRELOAD:
             import_module(name)
@@ -211,7 +211,7 @@ def _serve_all() -> None:
 
 
 def _fork_for(root: str, held: list[BinaryIO]) -> tuple[BinaryIO, BinaryIO, int]:
-    """A child for the packages in ``root``: its input, its output, its number. It holds no pipe of others open."""
+    """Fork a child for the packages in ``root``; return its input, output and PID. It holds no pipe of other children open."""
     (wishes, to), (back, answers) = os.pipe(), os.pipe()
     if (child := os.fork()) == 0:
         for number in (to, back, *(pipe.fileno() for pipe in held)):
@@ -238,7 +238,7 @@ def _serve(root: str, wishes: BinaryIO, answers: BinaryIO) -> None:
         with contextlib.suppress(ChildProcessError):
             while (ended := os.waitpid(-1, os.WNOHANG))[0]:
                 code = Path(running.pop(ended[0]), "code")
-                with contextlib.suppress(FileNotFoundError):  # nobody waits for it any more
+                with contextlib.suppress(FileNotFoundError):  # the caller no longer waits for it
                     code.with_suffix(".new").write_text(str(os.waitstatus_to_exitcode(ended[1])))
                     code.with_suffix(".new").replace(code)
 
@@ -257,7 +257,7 @@ def _serve(root: str, wishes: BinaryIO, answers: BinaryIO) -> None:
 
 
 def _freeze() -> None:
-    """No child looks through the modules again."""
+    """Exclude the modules from garbage collection in all children."""
     gc.collect()
     gc.freeze()
 
@@ -279,7 +279,7 @@ def _import_all() -> None:
 
 
 def _read_all() -> None:
-    """What a crawl or a report reads of the project, and keeps: a third of the CPU time of a short crawl."""
+    """Read the project files that a crawl or a report reads and caches: a third of the CPU time of a short crawl."""
     with contextlib.suppress(ImportError):  # with an old Scrapy there is nothing
         from crawlproject.pages.text.languages import tokenizer
         from crawlproject.reports import html
@@ -294,7 +294,7 @@ def _read_all() -> None:
 
 
 def _command(wish: dict[str, Any]) -> None:
-    """Become the command: its folder, environment and files, then what ``python -m scrapy`` or ``topical`` does."""
+    """Become the command: set its folder, environment and files, then run ``python -m scrapy`` or ``topical``."""
     code: object = 1
     try:
         os.setsid()

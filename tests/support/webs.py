@@ -1,4 +1,4 @@
-"""Small webs made by hand, and fetch logs read back."""
+"""Small hand-made webs, and helpers that read fetch logs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ HTML = {"content-type": "text/html; charset=utf-8"}
 
 
 class DictWeb:
-    """A web of the replies given; everything else is a 404."""
+    """A web of the given replies; all other URLs return 404."""
 
     warnings: Sequence[str] = ()
 
@@ -35,14 +35,14 @@ class DictWeb:
 
 
 class NamingWeb(DictWeb):
-    """Names in its page whoever asks for it."""
+    """A web whose pages name the requesting agent."""
 
     def get_as(self, url: str, agent: str) -> Reply:
         return Reply(url, 200, HTML, f"<p>for {agent}".encode())
 
 
 def html(*links: str, text: str = "", title: str = "A page") -> bytes:
-    """A page with these links, each in a paragraph of its own."""
+    """A page with these links, each in a separate paragraph."""
     paragraphs = "".join(f'<p>{text} <a href="{link}">{text or "link"}</a></p>' for link in links)
     return f"<!doctype html><title>{title}</title><body><p>{text}</p>{paragraphs}</body>".encode()
 
@@ -53,13 +53,13 @@ def page(url: str, *links: str, text: str = "", seconds: float = 0.0) -> tuple[s
 
 
 def robots(origin: str, rules: str, status: int = 200) -> tuple[str, Reply]:
-    """The robots.txt of an origin."""
+    """An entry of a ``DictWeb`` for the robots.txt of an origin."""
     url = f"{origin}/robots.txt"
     return url, Reply(url, status, {"content-type": "text/plain"}, rules.encode())
 
 
 class OverloadedWeb(DictWeb):
-    """Answers the first request for each of ``urls`` with a 503 that asks for ``seconds`` of rest."""
+    """Answers the first request for each of ``urls`` with a 503 whose ``Retry-After`` is ``seconds``."""
 
     def __init__(self, replies: Mapping[str, Reply], urls: Iterable[str], seconds: int) -> None:
         super().__init__(replies)
@@ -74,7 +74,7 @@ class OverloadedWeb(DictWeb):
 
 
 def host_farm(hosts: int, pages: int, *, seconds: float = 0.0, rules: str = "") -> DictWeb:
-    """``hosts`` hosts with ``pages`` pages each: a portal names every host, each front page names the host's pages."""
+    """``hosts`` hosts with ``pages`` pages each: a portal links to every host, each front page to the host's pages."""
     entries = dict([page("http://portal.example/", *(f"http://h{h}.example/" for h in range(hosts)), text="reef")])
     for h in range(hosts):
         origin = f"http://h{h}.example"
@@ -87,18 +87,18 @@ def host_farm(hosts: int, pages: int, *, seconds: float = 0.0, rules: str = "") 
 
 
 def by_host(log: Iterable[Access]) -> dict[str, list[Access]]:
-    """The requests of each host in order of their start."""
+    """The requests to each host in order of their start."""
     found: dict[str, list[Access]] = defaultdict(list)
     for access in sorted(log, key=lambda access: access["start"]):
         found[access["host"]].append(access)
     return found
 
 
-LATE = 0.002  # seconds by which the clocks of crawl and server may differ over a rest
+LATE = 0.002  # seconds by which the clocks of crawler and server may differ over a rest
 
 
 def are_kept(gaps: Iterable[float], delay: float) -> bool:
-    """Whether a crawl kept ``delay`` seconds."""
+    """Whether every gap is at least ``delay`` seconds, up to ``LATE``."""
     return min(gaps, default=delay) >= delay - LATE
 
 

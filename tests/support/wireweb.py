@@ -1,4 +1,4 @@
-"""A web behind a proxy that answers as servers do: compressed, in chunks, with redirects and odd headers."""
+"""A web behind a proxy that responds like real servers: compressed, in chunks, with redirects and odd headers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ HTML = "text/html; charset=iso-8859-1"
 
 
 class Answer(NamedTuple):
-    """``encoding``: gzip, deflate or none; ``chunked``: without a length."""
+    """``encoding`` is gzip, deflate or none; a ``chunked`` response has no Content-Length."""
 
     body: bytes = b""
     status: int = 200
@@ -24,7 +24,7 @@ class Answer(NamedTuple):
 
 
 def linked(name: str, *links: str, text: str = "coral reef", head: str = "") -> bytes:
-    """A page in ISO 8859-1 that only the header declares."""
+    """A page in ISO 8859-1, which only the header declares."""
     anchors = "".join(f'<p>{text} <a href="{link}">{text}</a>' for link in links)
     return f"<!doctype html><title>Réef {name}</title>{head}<body><p>{text} café {name}{anchors}".encode("latin-1")
 
@@ -35,7 +35,7 @@ def compressed(body: bytes, encoding: str) -> bytes:
 
 @contextmanager
 def serving(web: Mapping[str, Answer]) -> Iterator[int]:
-    """The port of a proxy in front of ``web``."""
+    """Run a proxy in front of ``web``; yield its port."""
 
     class Handler(QuietHandler):
         def do_GET(self) -> None:

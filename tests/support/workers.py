@@ -31,13 +31,13 @@ _MARGIN = 3  # milliseconds: the server rounds up
 def own_frontier(
     folder: Path | None = None, *, min_delay: float = 0.0, factor: float = 0.0, seed: int = 1, **options: Any
 ) -> FrontierCore:
-    """What a worker keeps its URLs in: on disk, or without ``folder`` in memory."""
+    """The frontier in which a worker keeps its URLs: on disk, or without ``folder`` in memory."""
     chosen = {"politeness": Politeness(min_delay, factor), "random": Random(seed), **options}
     return DiskFrontier(folder, clock=time.time, **chosen) if folder else MemoryFrontier(**chosen)
 
 
 class Line:
-    """A connection that ends with its process: what was sent before is done, and nothing is sent afterwards."""
+    """A connection that ends with its process: commands sent before are executed, and none is sent afterwards."""
 
     def __init__(self, client: Any) -> None:
         self._client = client
@@ -66,14 +66,14 @@ class Line:
 
 
 class Workers:
-    """Joins workers to crawls of one server, in this process; ``close`` ends all that have not ended."""
+    """Joins workers in this process to crawls of one server; ``close`` ends all workers that still run."""
 
     def __init__(self, url: str, folder: Path | None = None) -> None:
         self.url = url
         self._folder = folder
         self._open: dict[RedisWorker, Line] = {}
         self._kills = 0
-        self._places: dict[str, Path] = {}  # of workers that were killed
+        self._places: dict[str, Path] = {}  # folders of killed workers
 
     def join(
         self,
@@ -84,7 +84,7 @@ class Workers:
         min_delay: float = 0.0,
         **options: Any,
     ) -> RedisWorker:
-        """A worker, before ``start``: new, or as it was left if there is a folder."""
+        """Return a worker before ``start``: new, or resumed if its folder exists."""
         folder = self._folder and self._places.get(name, self._folder / crawl / name)
         own = own_frontier(folder, min_delay=min_delay) if own is None else own
         return self._join(name, own, folder, crawl=crawl, **options)
@@ -106,7 +106,7 @@ class Workers:
         meanwhile: Callable[[], object] = lambda: None,
         **options: Any,
     ) -> RedisWorker:
-        """The worker of this name after ``kill -9`` of its process at this moment, before ``start`` of the next one."""
+        """Return the successor of a worker whose process is killed now by ``kill -9``, before ``start``."""
         assert self._folder is not None
         self._kills += 1
         self.cut(worker, loop)
@@ -118,12 +118,12 @@ class Workers:
         return self._join(name, own_frontier(left), left, **options)
 
     def cut(self, worker: RedisWorker, loop: Loop) -> None:
-        """Its process is killed now."""
+        """Act as if the process of the worker were killed now."""
         self._open.pop(worker).cut()
         loop.forget(worker)
 
     def end(self, worker: RedisWorker) -> None:
-        """Close it now."""
+        """Close the worker."""
         del self._open[worker]
         worker.close()
 
@@ -135,7 +135,7 @@ class Workers:
 
 
 def by_virtual_clock(worker: RedisWorker, server: redis.Redis) -> RedisWorker:
-    """The hosts that rest in the server do so by the times that this worker is told, as those in its own frontier do."""
+    """Let hosts rest in the server by the times passed to this worker, as hosts in its own frontier do."""
     last = 0.0
 
     def at(now: float) -> None:
@@ -158,7 +158,7 @@ def by_virtual_clock(worker: RedisWorker, server: redis.Redis) -> RedisWorker:
 
 
 def alone(server: redis.Redis, own: FrontierCore, folder: Path | None = None, **options: Any) -> RedisWorker:
-    """The only worker of a crawl, before ``start``, by a virtual clock."""
+    """The only worker of a crawl, before ``start``, on a virtual clock."""
     worker = join(server, "crawl", "worker", own, clock=lambda: 0.0, folder=folder, lease=1e6, **options)
     return by_virtual_clock(worker, server)
 
