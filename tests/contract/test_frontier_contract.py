@@ -1,4 +1,4 @@
-"""What every frontier keeps. A new one joins by an entry in ``FACTORIES``."""
+"""The contract that every frontier keeps. A new frontier joins by an entry in ``FACTORIES``."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def disk(folder: Path, *, min_delay: float, factor: float, seed: int, **options:
 
 
 def worker(folder: Path, **options: Any) -> Frontier:
-    """One that is alone, before ``start``, with all hosts."""
+    """The only worker of a crawl, before ``start``, which owns all hosts."""
     own = disk(folder, **options)
     assert isinstance(own, DiskFrontier)
     return alone(empty_database(), own, folder)
@@ -76,7 +76,7 @@ FACTORIES: dict[str, Callable[..., Frontier]] = {
 
 
 class Make:
-    """Makes frontiers with these URLs: k = 50, no commitment, no limit, and no delay unless asked for."""
+    """Makes frontiers with these URLs. Defaults: k = 50, no commitment, no limit, no delay."""
 
     def __init__(self, name: str, folder: Path) -> None:
         self._name = name
@@ -111,7 +111,7 @@ def take(frontier: Frontier, now: float = 0.0) -> str | None:
 
 
 def fetch(frontier: Frontier, now: float = 0.0, seconds: float = 0.0) -> str | None:
-    """Take and finish at once."""
+    """Take a URL and finish it at once."""
     taken = frontier.take(now)
     if taken:
         frontier.done(taken.url, now, seconds)
@@ -134,7 +134,7 @@ def test_every_frontier_has_the_methods_of_the_contract(make):
 @pytest.mark.parametrize(("floors", "classes"), [(0.0, 0.0), (0.05, 0.0), (0.0, 0.1), (0.03, 0.1)])
 @pytest.mark.parametrize("k", [1, 3, 50])
 def test_random_steps_have_the_same_answers_as_in_memory(make, tmp_path, k, floors, classes, strict, limit):
-    """The frontier in memory is compared with the contract, written down naively, in ``unit/frontier/test_model.py``."""
+    """``unit/frontier/test_model.py`` compares the frontier in memory with a naive implementation of the contract."""
     options = {"batch_size": k, "strict": strict, "max_urls": limit, "min_delay": 1.0, "factor": 3.0}
     one, other = memory(tmp_path, seed=1, **options), make(**options)
     pair, names = Pair(one, other), [f"http://h{host}.test/{page}" for host in range(6) for page in range(5)]
@@ -226,7 +226,7 @@ def test_a_worse_link_changes_nothing_and_an_equal_one_keeps_the_place(make):
 
 @pytest.mark.parametrize("scores", [(0.2, 0.9), (0.9, 0.2)])
 def test_of_several_paths_the_least_depth_and_the_larger_inherited_values_stay(make, scores):
-    """As fish search has it (Hersovici and others 1998, Figure 1): the maximum of scores, and the maximum of depths left."""
+    """As in fish search (Hersovici and others 1998, Figure 1): the maximum of scores, and the maximum of remaining depths."""
     first, second = scores
     one = url("a/", first, depth=2, inherited=(0.1, 3.0), parent="http://one.test/", anchor="one")
     other = url("a/", second, depth=4, inherited=(1 / 3, 1.0), parent="http://other.test/", anchor="other\nline")
@@ -463,11 +463,11 @@ def test_a_host_that_moves_leaves_its_old_address(make):
 
 @pytest.mark.parametrize("seed", range(8))
 def test_politeness_and_work_conservation_hold_for_addresses_too(make, seed):
-    """Each address has one visitor at a time and rests; and what may be visited is."""
+    """Each address has one visitor at a time and rests afterwards; a URL that may be visited is visited."""
     random = Random(seed)
     frontier = make(min_delay=1.0, factor=2.0, batch_size=1)
     places = {f"h{number}.test": random.choice(["192.0.2.1", "192.0.2.2", ""]) for number in range(8)}
-    unknown = dict(places)  # addresses are found on the way
+    unknown = dict(places)  # addresses are resolved during the crawl
     frontier.put_many(url(f"h{random.randrange(8)}/{page}", random.random()) for page in range(120))
     left = Counter(host_of(waiting.url) for waiting in frontier.waiting())
     rested: dict[str, float] = {}
@@ -646,7 +646,7 @@ def test_a_finished_url_leaves_the_commitment_of_best_n_first(make):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_nothing_that_is_due_waits_for_nothing(make, seed):
-    """Work conservation with revisits: when nothing is taken, every URL is held, or its host rests or is visited."""
+    """Work conservation with revisits: if nothing is taken, every URL is held, or its host rests or is being visited."""
     random = Random(seed)
     frontier = make(min_delay=1.0, strict=False, batch_size=3)
     frontier.put_many(url(f"h{random.randrange(5)}/{page}", random.random()) for page in range(40))
@@ -1438,7 +1438,7 @@ def test_a_host_that_is_due_is_never_left_alone_whatever_its_class(make, records
 
 @pytest.mark.parametrize("steps", [0, 40, 2_000])
 def test_what_waits_is_counted_by_host_and_class(make, steps):
-    """Also in the middle of a step, when nothing of it is on a disk yet."""
+    """Also in the middle of a step, before any of it is on disk."""
     driver = Driver(make())
     frontier, now = driver.frontier, 0.0
     made = random_steps(steps, hosts=6, pages=30, classes=0.3)
@@ -1453,7 +1453,7 @@ def test_what_waits_is_counted_by_host_and_class(make, steps):
 
 
 def check_groups(frontier: Frontier, now: float) -> None:
-    """They are those of the waiting URLs, each group by one of its own."""
+    """The groups count the waiting URLs, and each is represented by one of its URLs."""
 
     def group(record: CrawlUrl) -> tuple[str, int, bool]:
         return host_of(record.url), record.precedence, record.not_before > now
@@ -1489,7 +1489,7 @@ def test_a_full_frontier_keeps_the_best(make):
 
 
 def test_to_the_letter_of_figure_1_a_newcomer_replaces_the_minimum(make):
-    """001 Figure 1: ``dequeue_link_with_min_score``, then ``enqueue``, whatever the score of what comes."""
+    """001 Figure 1: ``dequeue_link_with_min_score``, then ``enqueue``, whatever the score of the new link."""
     frontier = make([url("a/", 0.1), url("b/", 0.5), url("c/", 0.3)], max_urls=3, newcomers_stay=True)
     assert frontier.put(url("d/", 0.05)), "worse than all that wait; a leaves"
     assert frontier.put(url("e/", 0.05)), "as bad as the worst; d leaves"
@@ -1650,7 +1650,7 @@ def test_a_released_url_stays_committed_and_one_that_must_wait_does_not(make):
 
 
 def test_what_is_committed_has_left_the_buffer(make):
-    """001 Figure 1: ``dequeue_top_links`` takes N links out of the frontier, of which ``MAX_BUFFER`` may wait."""
+    """001 Figure 1: ``dequeue_top_links`` removes N links from the frontier, in which up to ``MAX_BUFFER`` links wait."""
     frontier = make((url(f"seed{number}/", 1.0) for number in range(8)), commit=8, max_urls=8)
     first = frontier.take(0.0)
     children = [url(f"child{number}/", 0.1 * number) for number in range(1, 11)]
@@ -1697,7 +1697,7 @@ def test_the_hosts_with_the_most_waiting_urls_can_be_listed(make: Make, commit: 
         frontier.done(taken.url, 101.0, 0.0)
         hosts.add(taken.url)
     assert len(hosts) == 3
-    if commit > 1:  # the best three were committed, and may not be counted
+    if commit > 1:  # the best three were committed and may be left out of the count
         assert {host.host for host in frontier.busiest(5)} <= {"crowd.example", "pair.example"}
         return
     crowd, pair = frontier.busiest(5)

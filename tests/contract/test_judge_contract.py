@@ -1,4 +1,4 @@
-"""What every judge of relevance promises, whatever it computes."""
+"""The contract of every relevance judge, whatever it computes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ TEXTS = [
 
 
 class Lengths(Judge):
-    """A judge of somebody else's."""
+    """A judge from outside the project."""
 
     judges_links = True
 

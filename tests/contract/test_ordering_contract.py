@@ -1,4 +1,4 @@
-"""What every ordering promises, whatever it computes."""
+"""The contract of every ordering, whatever it computes."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def build(name: str, parameters: dict[str, object] | None = None) -> BaseOrderin
     return make_ordering(name, context, parameters or {})
 
 
-FEW = settings(max_examples=25)  # seven properties of each of two dozen orderings
+FEW = settings(max_examples=25)  # seven properties for each of two dozen orderings
 unit = st.floats(0, 1, allow_nan=False)
 hosts = st.integers(0, 8).map("http://h{}.example/".format)
 links = st.lists(st.builds(lambda url, score: a_link(url, context_score=score), hosts, unit), max_size=8)

@@ -1,4 +1,4 @@
-"""What every revisit policy promises, whatever it computes."""
+"""The contract of every revisit policy, whatever it computes."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from crawlproject.parts.revisits.base import Outcome, RevisitPolicy
 from crawlproject.parts.revisits.registry import POLICIES, make_policy, parameters_of
 
 DAY = 86_400.0
-BUDGETED = [name for name in POLICIES if name != "heritrix"]  # which has a fixed delay, whatever the budget
+BUDGETED = [name for name in POLICIES if name != "heritrix"]  # whose delay is fixed, whatever the budget
 
 steps = st.lists(
     st.tuples(
-        st.integers(0, 30),  # row: the next new one if it is above all known ones
-        st.floats(0.01, 40),  # days since the step before
+        st.integers(0, 30),  # row: the next new row if above all known rows
+        st.floats(0.01, 40),  # days since the previous step
         st.booleans(),  # changed
         st.floats(0, 1),  # novelty
         st.sampled_from([0.0, 0.3, 5.0]),  # days since the last change, as the server states it; 0: not stated
@@ -33,7 +33,7 @@ steps = st.lists(
 
 
 def play(policy: RevisitPolicy, history: list[tuple], plan_every: int = 5) -> tuple[float, list[set[int]]]:
-    """Tell a policy of these steps; when the last one was, and what each ``observe`` returned."""
+    """Feed these steps to a policy; return the time of the last step and the results of all ``observe`` calls."""
     now, rows, sooner = 1.7e9, 0, []
     hosts: list[int] = []
     for index, (row, days, changed, novelty, quiet, gone, weight, host) in enumerate(history):
@@ -145,7 +145,7 @@ class TestEveryPolicy:
         assert policy.plan(1.0, 0.0) == 0.0
 
     def test_its_memory_is_bounded(self, name: str) -> None:
-        """64 bytes a page are the aim; what hosts take comes on top."""
+        """The aim is 64 bytes per page, plus the memory for hosts."""
         policy = make_policy(name)
         assert policy.bytes_per_page <= 64
 
@@ -164,7 +164,7 @@ class TestEveryPolicy:
 )
 @settings(max_examples=30)
 def test_a_plan_spends_the_budget(name: str, visits: list[tuple[float, bool, float]], days: float) -> None:
-    """The mean of visits per second over the coming intervals is the budget; a page at the edge of being given up may lack."""
+    """The mean of visits per second over the coming intervals equals the budget, except for pages about to be given up."""
     policy = make_policy(name)
     for row, (_, _, weight) in enumerate(visits):
         policy.observe(Outcome(row, 0.0, first=True, weight=weight, host=row % 3, template=row % 3))

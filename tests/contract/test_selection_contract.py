@@ -1,4 +1,4 @@
-"""What every query selection policy promises."""
+"""The contract of every query selection policy."""
 
 from __future__ import annotations
 

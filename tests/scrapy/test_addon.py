@@ -88,7 +88,7 @@ def test_two_workers_with_redis_share_the_work(project: Path, tmp_path: Path) ->
 
 
 def pauses(seen: list[Seen]) -> float:
-    """The shortest time from the end of a request to the start of the next one of the same host, robots.txt left out."""
+    """The shortest time from the end of a request to the start of the next one to the same host, without robots.txt."""
     found = []
     for host in HOSTS:
         visits = [one for one in seen if one.host == host and not one.url.endswith("/robots.txt")]
@@ -97,7 +97,7 @@ def pauses(seen: list[Seen]) -> float:
 
 
 def test_one_request_a_host_and_a_rest_after_each(project: Path, tmp_path: Path) -> None:
-    """As long as ``DOWNLOAD_DELAY`` says, and for one agent as long as robots.txt says."""
+    """The rest is ``DOWNLOAD_DELAY``, and for one agent the delay that robots.txt asks for."""
     robots = "Crawl-delay: 0.2\n"
     with open_shop(seconds=0.01, robots=robots) as shop:
         limits = {"CONCURRENT_REQUESTS_PER_DOMAIN": 8, "CLOSESPIDER_ITEMCOUNT": 8}
@@ -127,7 +127,7 @@ def test_a_full_disk_stops_the_crawl_and_it_is_resumed_later(project: Path, tmp_
     chosen = {"JOBDIR": tmp_path / "job", "TWISTED_REACTOR": f"twisted.internet.{reactor}", "ITEM_PIPELINES": "{}"}
     feed = tmp_path / "items.jsonl"
     chosen["FEEDS"] = json.dumps({str(feed): {"format": "jsonlines", "encoding": "utf-8"}})
-    chosen["FRONTIER"] = "memory"  # that on disk does not begin with so little
+    chosen["FRONTIER"] = "memory"  # the one on disk does not start with so little space
     with open_shop() as shop:
         full = crawl(project, "catalogue", shop.port, tmp_path / "none", limit=9_000, **chosen)
         assert "The crawl stops; free some space" in full.stderr

@@ -1,4 +1,4 @@
-"""``CRAWL_CHANGE_HOOK``: a command or a web service hears of changes, and the crawl never waits for it."""
+"""``CRAWL_CHANGE_HOOK``: a command or a web service is notified of changes, and the crawl never waits for it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_a_command_hears_of_relevant_changes_and_of_the_end(tmp_path: Path) -> N
     for name, text in (("a", "coral reef"), ("b", "railways")):
         (web / f"{name}.html").write_bytes(html(text=f"{text} {name}"))
     for path in web.iterdir():
-        os.utime(path, (1e9, 1e9))  # Last-Modified has seconds
+        os.utime(path, (1e9, 1e9))  # Last-Modified has a resolution of seconds
     folder = tmp_path / "crawl"
     assert crawl(topic_file(tmp_path, "http://reef.example/"), folder, VIRTUAL_WEB=web.parent).returncode == 0
     (web / "a.html").write_bytes(html("new.html", text="coral reef restored by divers"))

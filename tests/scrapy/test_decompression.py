@@ -1,4 +1,4 @@
-"""Bodies are unpacked by what they are, where the header says something else."""
+"""Bodies are decompressed by their actual format, even if the header declares another."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from crawlproject.pages.unpack import Damaged
 from middlewares.decompression import DecompressionMiddleware
 
 PAGE = b"<!doctype html><p>coral reef"
-PACKED = gzip.compress(PAGE, mtime=0)  # the same whenever it is made: it names tests
+PACKED = gzip.compress(PAGE, mtime=0)  # identical in every run, as test names contain it
 
 
 def unpacked(body: bytes, *codings: str) -> Response:
@@ -52,7 +52,7 @@ def test_a_page_is_read_whatever_its_header_says(
 
 
 def test_text_is_text() -> None:
-    """A robots.txt for example."""
+    """For example a robots.txt."""
     assert unpacked(b"User-agent: *\nDisallow: /x\n", "gzip").body == b"User-agent: *\nDisallow: /x\n"
 
 

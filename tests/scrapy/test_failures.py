@@ -1,4 +1,4 @@
-"""What breaks while it is handled ends its lease with a reason, and its host rests as after any other fetch."""
+"""A page whose processing fails ends its lease with a reason, and its host rests as after any other fetch."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ def test_a_disk_that_refuses_stops_the_crawl(crawl: Crawl, crawler: Any) -> None
 def test_what_breaks_behind_the_history_line_stops_the_crawl(
     crawl: Crawl, crawler: Any, monkeypatch: pytest.MonkeyPatch, pipeline: Any, step: str, stops: bool
 ) -> None:
-    """Such as an ordering of one's own: its page is fetched again when that is repaired."""
+    """For example a user's ordering fails: the page is fetched again once the ordering is repaired."""
 
     def broken(*_: object) -> None:
         raise ZeroDivisionError

@@ -1,4 +1,4 @@
-"""Scrapy's own exports of a topical crawl: exactly the fields of ``items.jsonl``, and what may be indexed only."""
+"""Scrapy's feed exports of a topical crawl: exactly the fields of ``items.jsonl``, and only pages that may be indexed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The HTTP download handler against a server that writes its answers byte by byte as told."""
+"""The HTTP download handler against a server that writes given responses byte by byte."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ SETTINGS = {"DOWNLOAD_FAIL_ON_DATALOSS": False, "CRAWL_ALLOWED_ADDRESSES": ["127
 
 
 class Server:
-    """Answers requests from ``ANSWERS``; ``/slow`` never. Notes request lines, and how many connections were opened."""
+    """Answers requests from ``ANSWERS``, but never ``/slow``. Records request lines and the number of connections."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
@@ -70,7 +70,7 @@ class Server:
                 if path == "/pieces":
                     await self.piecewise(writer)
                     break
-                if path == "/more":  # than was announced, after its head
+                if path == "/more":  # more bytes than its head announced
                     writer.write(HTML + b"Content-Length: 65536\r\n\r\n")
                     await writer.drain()
                     await asyncio.sleep(0.1)
@@ -108,7 +108,7 @@ def run(
     settings: dict[str, object] | None = None,
     connect: dict[object, Callable[..., None]] | None = None,
 ) -> Server:
-    """Run a scenario; its ``fetch(path)`` may name another URL, and take what a ``Request`` takes."""
+    """Run a scenario; its ``fetch`` takes a path or a full URL, and the arguments of ``Request``."""
     crawler = get_crawler(settings_dict={**SETTINGS, **(settings or {})})
     for signal, receiver in (connect or {}).items():
         crawler.signals.connect(receiver, signal)
@@ -261,7 +261,7 @@ def test_a_body_can_be_stopped_and_may_be_too_large() -> None:
     ],
 )
 def test_failures_are_what_the_retry_middleware_knows(url: str, error: type[Exception], answered: bool) -> None:
-    """And the crawl knows whether anybody answered."""
+    """The crawl also learns whether a server answered."""
 
     async def scenario(fetch: Fetch, server: Server) -> None:
         with pytest.raises(error) as failed:
@@ -272,7 +272,7 @@ def test_failures_are_what_the_retry_middleware_knows(url: str, error: type[Exce
 
 
 def test_a_failure_of_tls_says_why() -> None:
-    """Here the port speaks http."""
+    """The port speaks plain HTTP."""
 
     async def greet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
@@ -352,7 +352,7 @@ def test_bytes_that_come_one_by_one_are_read_together() -> None:
 
 
 def test_a_body_that_comes_slowly_is_cut_when_its_time_is_over() -> None:
-    """An honest slow server: what came is kept."""
+    """For an honest slow server, the part that was received is kept."""
 
     async def scenario(fetch: Fetch, server: Server) -> None:
         response = await fetch("/unhurried", meta={"download_timeout": 1.0})

@@ -1,4 +1,4 @@
-"""The limits of memory that a process has."""
+"""The memory limits that apply to a process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Metrics while a crawl runs: scraped over a real port, written to a file, and saying what the crawl folder says."""
+"""Metrics of a running crawl: scraped over a real port, written to a file, and in agreement with the crawl folder."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def has_ipv6() -> bool:
 
 
 def samples(text: str) -> Samples:
-    """Each sample by its name and the values of its labels."""
+    """The samples by name and label values."""
     return {
         (sample.name, *sample.labels.values()): sample.value
         for family in text_string_to_metric_families(text)
@@ -46,7 +46,7 @@ def samples(text: str) -> Samples:
 
 @contextmanager
 def crawling(**settings: object) -> Iterator[Started]:
-    """A crawl of the sample web that has no end of its own; ended with Ctrl-C."""
+    """A crawl of the sample web without a limit; it is ended with Ctrl-C."""
     with start("crawl", "topical", "-a", "topic=demo", **settings) as process:
         try:
             yield process
@@ -55,7 +55,7 @@ def crawling(**settings: object) -> Iterator[Started]:
 
 
 def scraped(port: int, wanted: int, host: str = "127.0.0.1") -> Samples:
-    """What the port answers once ``wanted`` pages are stored."""
+    """The samples that the port returns once ``wanted`` pages are stored."""
     opener = build_opener(ProxyHandler({}))
     deadline = time.monotonic() + 60
     while True:

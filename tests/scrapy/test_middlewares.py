@@ -1,4 +1,4 @@
-"""The downloader middlewares one by one: canonical spelling, traps, robots.txt, and how much of a response is read."""
+"""The downloader middlewares one by one: canonical URLs, traps, robots.txt, and truncated responses."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ HOME = "http://a.example/"
 
 
 class Engine:
-    """Downloads from a web; every download gives others a turn, as a socket would."""
+    """Downloads from a web; every download yields to other tasks, as a socket would."""
 
     def __init__(self, web: DictWeb) -> None:
         self.web = web
@@ -65,7 +65,7 @@ def a_crawler(*entries: tuple[str, Reply], **settings: object) -> Any:
 
 
 def topical(crawler: Any, folder: Path, *seeds: str) -> Crawl:
-    """Make it the crawler of a topical crawl whose seeds are leased."""
+    """Attach a topical crawl, whose seeds are leased, to the crawler."""
     options = read_options({**crawler.settings, "CRAWL_DIR": str(folder), "FRONTIER_BATCH_SIZE": 1})
     crawl = assemble(Topic("reef", ("reef",), seeds), options, clock=lambda: 0.0)
     attach(crawler, crawl)
@@ -189,7 +189,7 @@ def test_media_types() -> None:
 
 
 def ask(middleware: RobotsMiddleware, *requests: Request) -> list[Any]:
-    """What becomes of requests that arrive at the same moment: None, a request, or the exception."""
+    """The results for requests that arrive at the same moment: None, a request, or the exception."""
 
     async def together() -> list[Any]:
         return await asyncio.gather(*map(middleware.process_request, requests), return_exceptions=True)
@@ -258,7 +258,7 @@ def led_on(url: str, target: str) -> tuple[str, Reply]:
 
 
 def hops(count: int) -> list[tuple[str, Reply]]:
-    """``count`` redirects over as many hosts, and rules behind them that forbid everything."""
+    """``count`` redirects over as many hosts, which end at rules that forbid everything."""
     names = [
         f"{HOME}robots.txt",
         *(f"http://h{number}.example/r" for number in range(count - 1)),
@@ -270,7 +270,7 @@ def hops(count: int) -> list[tuple[str, Reply]]:
 
 @pytest.mark.parametrize(("count", "forbidden"), [(1, True), (5, True), (6, False)])
 def test_redirects_of_robots_txt_lead_to_other_hosts_five_times(count: int, forbidden: bool) -> None:
-    """RFC 9309 section 2.3.1.2: behind more, the file is not there."""
+    """RFC 9309 section 2.3.1.2: after more redirects the file counts as unavailable."""
     crawler = a_crawler(*hops(count))
     outcomes = ask(RobotsMiddleware.from_crawler(crawler), Request(f"{HOME}x"))
     assert reasons(outcomes) == {"robots/forbidden" if forbidden else "NoneType": 1}
@@ -280,7 +280,7 @@ def test_redirects_of_robots_txt_lead_to_other_hosts_five_times(count: int, forb
 
 @pytest.mark.parametrize(("place", "reason"), [(0, "safety/address"), (1, "robots/unreachable")])
 def test_a_robots_txt_at_a_refused_address_refuses_its_page(place: int, reason: str) -> None:
-    """Elsewhere, behind a redirect, it is only unreachable."""
+    """If only a redirect leads to the address, robots.txt is unreachable."""
     chain = hops(2)
     crawler = a_crawler(*chain)
     download = crawler.engine.download_async
@@ -343,7 +343,7 @@ def test_a_robots_txt_may_ask_to_wait(tmp_path: Path) -> None:
     download = crawler.engine.download_async
 
     async def asking(request: Request) -> Response:
-        request.meta[ASKED_REST] = 30.0  # as ``Leases`` notes it
+        request.meta[ASKED_REST] = 30.0  # as ``Leases`` stores it
         return await download(request)
 
     crawler.engine.download_async = asking

@@ -1,4 +1,4 @@
-"""Responses that are not quite HTTP, as browsers read them: the same over a socket, in one piece and in many."""
+"""Responses that are not quite HTTP are read as browsers read them, whether they arrive in one piece or in many."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ ODD = {
     "small letters": head(LENGTH, status=b"http/1.1 200 OK") + BODY,
     "spaces in the status": head(LENGTH, status=b"HTTP/1.1  200  OK") + BODY,
 }
-ENDS = {  # with the connection
+ENDS = {  # responses that end with the connection
     "lengths that contradict": head(LENGTH, b"Content-Length: 20\r\n") + BODY,
     "a length that is none": head(b"Content-Length: -1\r\n") + BODY,
     "an empty length": head(b"Content-Length: \r\n") + BODY,
@@ -55,7 +55,7 @@ def asyncio_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def fetched(answer: bytes, *, closes: bool, piece: int = 2**20, times: int = 1) -> list[Response]:
-    """What comes of so many requests to a server that gives that ``answer`` in pieces of so many bytes."""
+    """The results of ``times`` requests to a server that sends ``answer`` in pieces of ``piece`` bytes."""
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:

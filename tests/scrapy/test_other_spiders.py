@@ -1,4 +1,4 @@
-"""The scheduler under somebody else's spiders: callbacks, POST, priorities, CrawlSpider, retries, redirects, CLOSESPIDER."""
+"""The scheduler with spiders of other projects: callbacks, POST, priorities, CrawlSpider, retries, redirects, CLOSESPIDER."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The progress display: what it says, and how it behaves on a terminal and in a pipe."""
+"""The progress display: its content, and its behaviour on a terminal and in a pipe."""
 
 import logging
 import os
@@ -201,7 +201,7 @@ def on_a_terminal(tmp_path):
     while True:
         try:
             block = os.read(leader, 65536)
-        except OSError:  # Linux reports the end of a pseudo terminal so
+        except OSError:  # Linux reports the end of a pseudo terminal this way
             break
         if not block:
             break

@@ -1,4 +1,4 @@
-"""Requests as text: what comes back is what went in, or it is refused."""
+"""Requests as text: a request is restored exactly, or it is refused."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Theirs(Spider):
 
 
 class Marked(Request):
-    """A request of the spider's own making, with an attribute of its own."""
+    """A request class of a spider, with an additional attribute."""
 
     attributes = (*Request.attributes, "mark")
 
@@ -86,7 +86,7 @@ requests = st.builds(
 
 
 def typed(value: object) -> object:
-    """``value`` with the types of all its parts: 1, 1.0 and True are equal, and are not the same."""
+    """``value`` with the types of all its parts, since 1, 1.0 and True compare equal."""
     if isinstance(value, dict):
         return {typed(key): typed(part) for key, part in value.items()}
     if isinstance(value, list | tuple):
@@ -148,14 +148,14 @@ class Product(Item):
 
 
 def strange_thing() -> Thing:
-    """One with an attribute that is no field."""
+    """A ``Thing`` with an attribute that is no field."""
     thing = Thing()
     thing.other = 1  # type: ignore[attr-defined]
     return thing
 
 
 def local_thing() -> object:
-    """One whose class cannot be found again by name."""
+    """An object whose class cannot be found by name."""
 
     @dataclasses.dataclass
     class Local:
@@ -200,7 +200,7 @@ def test_text_that_links_carry_comes_back_as_text() -> None:
 
 
 def test_a_class_of_another_project_is_not_imported() -> None:
-    """Whoever writes into a crawl folder must not choose what is imported."""
+    """A person who can write into a crawl folder must not be able to choose what is imported."""
     text = dump_request(Request("http://a.example/", meta={"it": Thing(1)}), SPIDER)
     for module in ("antigravity", "os", "crawlproject.adapters.request_json"):
         with pytest.raises(ValueError, match="no class of items"):

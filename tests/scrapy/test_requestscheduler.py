@@ -1,4 +1,4 @@
-"""The scheduler for any project, between a stand-in for the engine and a real frontier; and what the add-on sets."""
+"""The scheduler for any project, between a stand-in for the engine and a real frontier; and the settings of the add-on."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class HeaderFingerprinter(RequestFingerprinter):
 
 
 class PathFilter(BaseDupeFilter):
-    """Each path once, on whatever host."""
+    """Accepts each path once, regardless of the host."""
 
     def __init__(self) -> None:
         self.paths: set[str] = set()
@@ -48,11 +48,11 @@ class PathFilter(BaseDupeFilter):
         return known
 
     def log(self, request: Request, spider: Spider) -> None:
-        """Nothing is logged."""
+        """Log nothing."""
 
 
 class Engine:
-    """As far as the scheduler looks into it: issues requests, answers them, and lets them end."""
+    """The part of the engine that the scheduler uses: it issues requests, answers them, and ends them."""
 
     def __init__(self, **chosen: object) -> None:
         self.crawler = get_crawler(Theirs, {"ADDONS": {FrontierAddon: 100}, **QUICK, **chosen})
@@ -77,7 +77,7 @@ class Engine:
         return request
 
     def answer(self, request: Request) -> Response:
-        """The response is with the spider."""
+        """Pass the response to the spider."""
         response = Response(request.url, request=request)
         self.crawler.signals.send_catch_log(signals.response_received, response=response, request=request, spider=None)
         self.active.discard(request)
@@ -174,7 +174,7 @@ def test_an_errback_may_send_the_request_again() -> None:
 
 
 def test_what_reached_no_server_costs_its_host_no_rest(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Refused by a middleware, or answered by a cache."""
+    """For example a request that a middleware refused or a cache answered."""
     timers: list[float] = []
     monkeypatch.setattr("crawlproject.adapters.leases.call_later", lambda delay, wake: timers.append(delay))
     engine = Engine(POLITENESS_MIN_DELAY=1000)
@@ -190,7 +190,7 @@ def test_what_reached_no_server_costs_its_host_no_rest(monkeypatch: pytest.Monke
 
 
 def test_without_jobdir_callbacks_share_what_their_requests_refer_to() -> None:
-    """A list that several callbacks fill, or an object that no JSON could hold."""
+    """For example a list that several callbacks fill, or an object that JSON cannot represent."""
     engine, shared = Engine(), {"found": [], "object": object()}
     requests = [Request(url, cb_kwargs=shared) for url in (A, B)]
     assert engine.put(*requests) == [True, True]
@@ -208,7 +208,7 @@ def test_a_request_in_the_pipelines_is_fetched_again_after_a_kill(tmp_path: Path
     killed.put(Request(A), Request(B))
     killed.answer(killed.issue())
     assert killed.scheduler.next_request() is not None
-    killed.scheduler._lock.close()  # as the system does
+    killed.scheduler._lock.close()  # as the system does for a killed process
     resumed = Engine(JOBDIR=str(tmp_path), FRONTIER=kind)
     assert {request.url for request in resumed.drain()} == {A, B}
 
@@ -276,7 +276,7 @@ def test_settings_of_the_project_win() -> None:
 
 
 def test_the_delay_of_a_spider_is_the_rest_of_its_hosts() -> None:
-    """As an attribute, which Scrapy turns into a setting after the add-ons, or in its own settings."""
+    """As an attribute, which Scrapy turns into a setting after the add-ons, or in the spider's ``custom_settings``."""
 
     class Slow(Theirs):
         download_delay = 2.5

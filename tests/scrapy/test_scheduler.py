@@ -1,4 +1,4 @@
-"""The scheduler between a stand-in for the engine and a real frontier: leases, wakes, ends, and never an exception."""
+"""The scheduler between a stand-in for the engine and a real frontier: leases, timers, endings, and never an exception."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from crawlproject.storage.append_log import read_lines
 
 
 class World:
-    """A clock, the timers that were set, and the engine as far as the scheduler looks into it."""
+    """A clock, the timers that were set, and the part of the engine that the scheduler uses."""
 
     def __init__(self) -> None:
         self.now = 1000.0
@@ -56,7 +56,7 @@ class World:
         return [round(timer.due, 6) for timer in self.timers if timer.live]
 
     def fire(self) -> None:
-        """Let time pass until the next timer, and let it ring."""
+        """Advance the clock to the next timer, and fire it."""
         timer = min((timer for timer in self.timers if timer.live), key=lambda timer: timer.due)
         timer.live, self.now = False, timer.due
         timer.wake()
@@ -92,19 +92,19 @@ def a_crawler(world: World, **settings: object) -> Any:
 
 
 def built(crawler: Any) -> Any:
-    """What Scrapy gets when it asks for the scheduler, opened."""
+    """The scheduler as Scrapy builds it, opened."""
     scheduler = FrontierScheduler.from_crawler(crawler)
     scheduler.open(Theirs())
     return scheduler
 
 
 def opened(world: World, **settings: object) -> RequestScheduler:
-    """A scheduler that serves some other spider of this project."""
+    """A scheduler for another spider of this project."""
     return built(a_crawler(world, **settings))
 
 
 def topical(world: World, folder: Path, *seeds: str, **settings: object) -> CrawlScheduler:
-    """A scheduler that serves a topical crawl."""
+    """A scheduler for a topical crawl."""
     crawler = a_crawler(world, CRAWL_DIR=str(folder), **settings)
     attach(crawler, assemble(Topic("reef", ("reef",), seeds), read_options(crawler.settings), clock=world.time))
     return built(crawler)
@@ -239,7 +239,7 @@ def test_an_earlier_time_replaces_the_timer(world: World, tmp_path: Path) -> Non
 
 
 def test_a_budget_in_flight_does_not_keep_the_engine_busy(world: World, tmp_path: Path) -> None:
-    """URLs wait and their hosts are due, but every page that may still be stored is being fetched."""
+    """URLs wait and their hosts are due, but as many pages as the budget allows are being fetched."""
     scheduler = topical(world, tmp_path, *SEEDS, CRAWL_MAX_PAGES=2)
     assert len(list(requests_of(scheduler, world))) == 2
     assert scheduler.next_request() is None and world.timers == []
@@ -308,7 +308,7 @@ def test_what_ended_after_the_last_call_is_not_fetched_again(world: World, tmp_p
 
 
 def test_a_jobdir_of_an_earlier_version_is_resumed(world: World, tmp_path: Path) -> None:
-    """A plain GET waited under its canonical URL."""
+    """In that version a plain GET waited under its canonical URL."""
     frontier = open_frontier(read_options({}), tmp_path / "frontier", clock=world.time)
     frontier.put(CrawlUrl(SEEDS[0], 3.0, request=dump_request(Request(SEEDS[0], priority=2), Theirs())))
     frontier.close()

@@ -1,4 +1,4 @@
-"""scrapy-redis where its users expect it: items pushed out of a topical crawl, and its spiders fed through our scheduler."""
+"""scrapy-redis as its users expect it: a topical crawl pushes items to Redis, and our scheduler feeds its spiders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The server over real sockets, and the command around it."""
+"""The virtual web server over real sockets, and its command."""
 
 from __future__ import annotations
 
@@ -186,7 +186,7 @@ def test_latency_is_real_when_it_is_on(tmp_path: Path) -> None:
 
 @contextmanager
 def serving(*arguments: str, cache: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """The command in a process; gives the process and the address that it printed."""
+    """Run the command in a process; yield the process and the address that it printed."""
     command = [sys.executable, "-m", "scrapy", "serve", *arguments]
     environment = {**os.environ, "XDG_CACHE_HOME": str(cache)}
     with subprocess.Popen(

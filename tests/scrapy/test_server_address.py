@@ -29,7 +29,7 @@ NAMES = [f"http://name{number}.example/" for number in range(5)]
 
 
 class NameServer:
-    """Knows the addresses of ``.example`` names; all the same one unless told otherwise."""
+    """Resolves ``.example`` names, all to the same address unless a test sets another."""
 
     def __init__(self, **addresses: Sequence[str]) -> None:
         self.addresses = addresses
@@ -74,7 +74,7 @@ def requests_of(scheduler: CrawlScheduler) -> list[Request]:
 
 
 def ask(middleware: ServerAddressMiddleware, requests: Sequence[Request]) -> list[Request | None]:
-    """What becomes of requests that arrive at the same moment."""
+    """The results for requests that arrive at the same moment."""
 
     async def together() -> list[Request | None]:
         return list(await asyncio.gather(*map(middleware.process_request, requests)))
@@ -87,7 +87,7 @@ def test_five_names_of_one_server_are_visited_one_after_the_other(tmp_path: Path
     middleware = ServerAddressMiddleware(scheduler.crawler, NameServer())
     visited: list[str] = []
     requests = requests_of(scheduler)
-    assert len(requests) == 5  # nobody knows yet that they are one server
+    assert len(requests) == 5  # it is not known yet that they are one server
     while requests:
         outcomes = ask(middleware, requests)
         sent = [request for request, outcome in zip(requests, outcomes, strict=True) if outcome is None]

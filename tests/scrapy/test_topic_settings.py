@@ -1,4 +1,4 @@
-"""A topic's settings, those of the project, and those of a script: whose word counts."""
+"""The precedence of the settings of a topic, of the project, and of a script."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ PAGES = {
 
 
 class Sleeper:
-    """Stands for ``asyncio.sleep``: notes how long, and does not."""
+    """Replaces ``asyncio.sleep``: records the durations and does not sleep."""
 
     def __init__(self) -> None:
         self.slept: list[float] = []
@@ -71,7 +71,7 @@ def handler(crawler: Crawler, sleeper: Sleeper) -> VirtualWebDownloadHandler:
 
 
 def fetch(handler: VirtualWebDownloadHandler, request: Request | str) -> Response:
-    """Runs the download; nothing in it waits for an event loop."""
+    """Run the download, which never waits for an event loop."""
     coroutine = handler.download_request(Request(request) if isinstance(request, str) else request)
     with pytest.raises(StopIteration) as done:
         coroutine.send(None)
@@ -84,7 +84,7 @@ def failure(handler: VirtualWebDownloadHandler, request: Request | str) -> BaseE
         coroutine.send(None)
     except StopIteration as done:
         raise AssertionError(f"a response came: {done.value}") from None
-    except Exception as error:  # any: the caller says which one is right
+    except Exception as error:  # the caller checks its type
         return error
     raise AssertionError("the download waits")
 

@@ -1,4 +1,4 @@
-"""One crawl that starts at an attacker's page; every test of this folder may look at what it left."""
+"""One crawl that starts at an attacker's page; every test in this folder may inspect its results."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SETTINGS = {
 
 @pytest.fixture(scope="session")
 def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crawled]:
-    """The folder, the output and the exit code; how many came to the secret."""
+    """The results of the crawl: folder, output, exit code, and the number of connections to the secret server."""
     place = tmp_path_factory.mktemp("attack")
     with closing(Secret()) as secret:
         inner = [f"http://{host}:{secret.port}/secret" for host in HOSTS]

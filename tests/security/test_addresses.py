@@ -1,4 +1,4 @@
-"""Where a crawl may connect to, as far as URLs and addresses alone tell."""
+"""Where a crawl may connect to, judged by URLs and addresses alone."""
 
 from __future__ import annotations
 

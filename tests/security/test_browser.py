@@ -1,4 +1,4 @@
-"""What a page may try in the browser: nothing of it comes to a server that the crawler itself would not ask."""
+"""Attacks of pages in the browser: none reaches a server that the crawler itself would not contact."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from crawlproject.parts.rendering.browser_requests import MOST_FRAMES, MOST_REQU
 
 
 class _Udp(threading.Thread):
-    """Counts what comes by UDP to a port."""
+    """Counts the UDP packets to a port."""
 
     def __init__(self, port: int) -> None:
         super().__init__(daemon=True)
@@ -224,7 +224,7 @@ def _stored(attacked: dict[str, Any], name: str) -> str:
 
 
 def test_nothing_is_left(attacked: dict[str, Any]) -> None:
-    """No process, and no file but those of the crawl."""
+    """No process remains, and no file but those of the crawl."""
     mine = str(attacked["folder"].parent)
     assert {path.name for path in Path(mine).iterdir()} == {"topic.toml", "crawl"}
     left = []

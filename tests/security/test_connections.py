@@ -1,4 +1,4 @@
-"""Where the download handler connects to, whatever a name server says: no socket goes to a private address."""
+"""The download handler never connects a socket to a private address, whatever a name server answers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Fetch = Callable[..., Awaitable[Any]]
 
 
 class Names(AbstractResolver):
-    """A name server whose answers to one name follow each other, the last one for good."""
+    """A name server that gives the answers for a name in turn, and then repeats the last one."""
 
     def __init__(self, **answers: list[list[str]]) -> None:
         self.answers = {name.replace("_", "."): list(said) for name, said in answers.items()}
@@ -52,7 +52,7 @@ def asyncio_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def connected(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The addresses that sockets were connected to; nothing answers there."""
+    """The addresses that sockets connected to; every connection is refused."""
     made: list[str] = []
 
     async def refuse(loop: Any, sock: Any, address: tuple[Any, ...]) -> None:
@@ -114,7 +114,7 @@ def test_a_name_that_leads_to_a_private_address_is_refused(
 def test_a_name_that_changes_its_mind_is_connected_to_where_it_was_checked(
     connected: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Rebinding: public when asked first, private a moment later."""
+    """DNS rebinding: the first answer is public, the next one private."""
     names = Names(evil_example=[[PUBLIC], ["127.0.0.1"]])
 
     async def scenario(fetch: Fetch) -> None:
@@ -162,7 +162,7 @@ def test_of_many_addresses_only_the_public_ones_are_tried(
 def test_an_address_as_a_spider_may_spell_it_is_never_connected_to(
     host: str, connected: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Past the canonical spelling, as requests of other spiders come; resolved as the system would."""
+    """URLs that were not canonicalized, as in requests of other spiders; the name resolves as the system would do it."""
 
     class System(Names):
         async def resolve(self, host: str, port: int = 0, family: int = 0) -> list[Any]:

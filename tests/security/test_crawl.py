@@ -1,4 +1,4 @@
-"""A whole crawl that starts at an attacker's page: nothing gets out, in, up or over."""
+"""A whole crawl that starts at an attacker's page: nothing leaks, escapes, or exceeds its limits."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_limits_end_what_has_no_end(crawled: Crawled) -> None:
 
 @pytest.mark.parametrize("path", ["/long/declared", "/long/gzip"])
 def test_what_is_too_long_is_cut_and_kept(crawled: Crawled, path: str) -> None:
-    """Whatever length it declares, packed or not."""
+    """Whatever its declared length, compressed or not."""
     (line,) = [line for line in history(crawled.folder) if line["url"] == crawled.origin + path]
     assert line["md5"] and not line["error"]
     (kept,) = (crawled.folder / "pages").rglob(f"{line['md5']}*")
@@ -79,7 +79,7 @@ def test_payloads_came_through_as_text(crawled: Crawled) -> None:
 
 
 def test_a_proxy_is_asked_for_nothing_that_is_spelled_out(tmp_path: Path) -> None:
-    """It is the operator's own; what lies behind it may be as well."""
+    """The proxy belongs to the operator, and so may the hosts behind it."""
     inner = ["http://127.0.0.1/", "http://169.254.169.254/latest/", "http://10.0.0.1:8080/", "http://localhost/"]
     links = [*inner, "http://b.example/", "http://c.example:6379/"]
     web = DictWeb(

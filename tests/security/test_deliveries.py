@@ -1,4 +1,4 @@
-"""Strangers at the port where hubs are heard: forged, replayed, huge, slow, many. None of it moves the crawl."""
+"""Attacks on the port for deliveries of hubs: forged, replayed, huge, slow, many. None of them affects the crawl."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from crawlproject.http.loopback import listen
 from crawlproject.parts.websub.extension import CONNECTIONS, MOST_BODY, DeliveryServer
 from crawlproject.parts.websub.subscription import NAME, Subscription, read_subscriptions
 
-LONGEST = 2.0  # seconds of a connection
+LONGEST = 2.0  # seconds that a connection may take
 
 
 class Served:
-    """A crawl that is subscribed to a feed, and the server that hears its hub."""
+    """A crawl that is subscribed to a feed, and the server that receives deliveries from its hub."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

@@ -1,4 +1,4 @@
-"""Servers that want to keep the crawler busy, each beside honest hosts: survived means that the others were served."""
+"""Servers that try to keep the crawler busy, next to honest hosts: a test passes if the honest hosts were crawled."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ ALLOWED = {name: SETTINGS[name] for name in ("CRAWL_ALLOWED_ADDRESSES", "CRAWL_A
 
 @contextmanager
 def served() -> Iterator[FloodServer]:
-    """The servers in a thread: what they were asked can be looked at."""
+    """Run the servers in a thread, so that tests can inspect the requests that they received."""
     server, loop, ready = FloodServer(), asyncio.new_event_loop(), threading.Event()
 
     async def start() -> None:
@@ -65,7 +65,7 @@ def served() -> Iterator[FloodServer]:
 
 @pytest.fixture(scope="module")
 def flooded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a crawl with one host of each kind of flood that is one host, and honest ones."""
+    """The folder of a crawl of honest hosts and one host for each kind of flood from a single host."""
     place = tmp_path_factory.mktemp("floods")
     with flood_servers() as ports:
         topic = topic_file(place, *ports.seeds(OF_ONE_HOST, HONEST))
@@ -124,7 +124,7 @@ def test_a_chain_of_robots_txt_is_not_followed_again_for_each_of_its_hosts(tmp_p
 
 
 def swarm(folder: Path, kinds: tuple[str, ...], size: int, pages: int, **settings: object) -> list[dict[str, Any]]:
-    """The history of a crawl of five honest hosts beside a swarm."""
+    """The history of a crawl of five honest hosts and a swarm."""
     with flood_servers() as ports:
         topic = topic_file(folder, *ports.seeds(kinds, 5, size))
         chosen = {
@@ -155,7 +155,7 @@ def test_honest_hosts_are_served_beside_a_swarm_of_all_kinds(tmp_path: Path) -> 
 
 
 def test_a_swarm_that_drips_takes_no_place_for_long(tmp_path: Path) -> None:
-    """More hosts than there are places send a byte now and then: others go on before the first of these has ended."""
+    """More hosts than connections send a byte now and then: other hosts proceed before the first of these has ended."""
     lines = swarm(tmp_path, ("drip",), 24, 400, CONCURRENT_REQUESTS=8, DOWNLOAD_TIMEOUT=12)
     ends = [number for number, line in enumerate(lines) if line["error"] == "flood/slow"]
     before = sum(map(is_honest, lines[: ends[0]])) if ends else len(lines)
@@ -163,7 +163,7 @@ def test_a_swarm_that_drips_takes_no_place_for_long(tmp_path: Path) -> None:
 
 
 def test_a_thousand_hosts_are_crawled_with_few_open_files(tmp_path: Path) -> None:
-    """Idle connections give way to new ones, new ones wait for others, and the crawl's own files always open."""
+    """Idle connections make room for new ones, new ones wait for others, and the crawl can always open its files."""
     hosts, files = 300, 160
     with served() as server:
         seeds = [f"http://127.0.1.{n % 250 + 1}:{server.port}/{n}" for n in range(250)]

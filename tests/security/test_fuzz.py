@@ -1,4 +1,4 @@
-"""Every reader of what strangers write, on inputs that nobody thought of. ``make fuzz`` tries more of them."""
+"""Every reader of untrusted input, on generated inputs. ``make fuzz`` tries more of them."""
 
 from __future__ import annotations
 

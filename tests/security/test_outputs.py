@@ -1,4 +1,4 @@
-"""What people look at after a crawl of an attacker's pages: text stays text, in HTML, terminals, tables and archives."""
+"""The outputs of a crawl of an attacker's pages: text stays text, in HTML, terminals, tables and archives."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Output = Callable[[Path], str]
 
 
 def done(*arguments: object) -> str:
-    """What a command prints; it must end well."""
+    """Run a command, check that it succeeds, and return its output."""
     ended = scrapy(*arguments)
     assert ended.returncode == 0, ended.stderr
     return ended.stdout
@@ -46,7 +46,7 @@ def the_snippets(folder: Path) -> str:
     return "".join(f"<p>{hit['snippet']}</p>" for hit in found["hits"])
 
 
-HTML_OUTPUTS: list[Output] = [the_report, the_map, the_drawn_map, the_snippets]  # whatever becomes HTML belongs here
+HTML_OUTPUTS: list[Output] = [the_report, the_map, the_drawn_map, the_snippets]  # every output in HTML belongs here
 
 
 @pytest.mark.parametrize("output", HTML_OUTPUTS, ids=lambda output: output.__name__)

@@ -1,4 +1,4 @@
-"""What hostile pages put into titles, anchors, URLs and texts stays text on every page that we show."""
+"""Attacks in titles, anchors, URLs and texts of hostile pages stay text on every page that we show."""
 
 from __future__ import annotations
 
@@ -62,10 +62,10 @@ def test_the_attacks_were_crawled(hostile_crawl: Path) -> None:
 
 @contextmanager
 def an_origin(page: bytes):
-    """A site of its own that serves ``page``, as an attacker's would."""
+    """Serve ``page`` from a separate origin, as an attacker would."""
 
     class Site(QuietHandler):
-        protocol_version = "HTTP/1.0"  # the end of the page is that of the connection
+        protocol_version = "HTTP/1.0"  # the page ends with the connection
 
         def do_GET(self) -> None:
             self.send_response(200)
@@ -79,7 +79,7 @@ def an_origin(page: bytes):
 
 def holds(page: object, watcher: Watcher, allowed: str) -> None:
     """Nothing ran, nothing was loaded, nothing was framed, no link leads to a script."""
-    assert "pwned" not in page.title() or "<" in page.title(), page.title()  # as text it may stand there
+    assert "pwned" not in page.title() or "<" in page.title(), page.title()  # it may appear as text
     assert page.evaluate("document.title") != "pwned"
     assert [problem for problem in watcher.problems if "Content Security Policy" not in problem] == []
     assert all(request.startswith((allowed, "data:")) for request in watcher.requests), watcher.requests
@@ -126,7 +126,7 @@ def test_the_live_view_runs_nothing_of_the_web(hostile_crawl: Path, tmp_path: Pa
         holds(page, watcher, url)
         assert "<script>" in page.inner_text("#best")  # as text
 
-        # Report and map come in a sandbox: an origin without the token.
+        # Report and map are sandboxed: their origin lacks the token.
         for path in ("report", "map"):
             page.goto(f"{url}/{path}?crawl=crawl")
             page.wait_for_timeout(300)
@@ -152,7 +152,7 @@ def test_another_site_can_neither_read_nor_command_nor_frame(hostile_crawl: Path
             outcome = page.evaluate("window.outcome")
             assert outcome["read"] == "refused" and outcome["json"] == "refused"
             assert outcome["post"] in ("opaque0", "refused")  # it was sent, and not obeyed
-            assert page.evaluate("typeof look") == "undefined"  # nor is our script handed out to others
+            assert page.evaluate("typeof look") == "undefined"  # our script is not served to other origins either
             framed = [frame for frame in page.frames if frame != page.main_frame]
             assert all("Topical crawls" not in frame.content() for frame in framed)
         assert [
@@ -161,7 +161,7 @@ def test_another_site_can_neither_read_nor_command_nor_frame(hostile_crawl: Path
 
 
 def test_a_name_that_points_here_is_not_answered(hostile_crawl: Path, tmp_path: Path) -> None:
-    """DNS rebinding: the browser believes that evil.example is 127.0.0.1."""
+    """DNS rebinding: evil.example resolves to 127.0.0.1 in the browser."""
     with serving(tmp_path, "dashboard", hostile_crawl.parent) as url:
         request = urllib.request.Request(
             f"{url}/api/crawls", headers={"Host": f"evil.example:{url.rpartition(':')[2]}"}

@@ -1,4 +1,4 @@
-"""What the source never does, whoever writes the next line of it."""
+"""Constructs that the source code must never contain."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ SOURCES = [
 RUNS_CODE = {"pickle", "cPickle", "dill", "joblib", "shelve", "marshal", "jsonpickle", "cloudpickle"}
 CALLS = {"eval", "exec", "compile", "__import__"}
 SYSTEM = {"os.system", "os.popen", "subprocess.getoutput", "subprocess.getstatusoutput"}
-# A program hands its ordering to the process that it starts for the crawl, over a pipe of the two.
+# A program passes its ordering to the crawl process that it starts, over a pipe between the two.
 OWN_PROCESSES = {"crawlproject/commands/crawl.py", "crawlproject/library/crawling.py"}
-# What is read back is built of the orderings' own classes, those that parts name, arrays and counters alone:
+# State that is read back consists only of the orderings' classes, classes that parts name, arrays and counters:
 # ``tests/unit/core/test_checkpoint.py``.
 OWN_STATE = {"crawlproject/core/learned_state.py"}
 FETCHES = {"urllib.request.urlopen", "urlopen", "urllib.request.urlretrieve"}
 
 
 def offences(source: str) -> Iterator[str]:
-    """Ways to run what was read, to ask a shell, to fetch past the download handler, and to parse XML with entities."""
+    """Code that runs input, calls a shell, bypasses the download handler, or parses XML with entities."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import | ast.ImportFrom):
             names = [alias.name for alias in node.names] + [getattr(node, "module", None) or ""]

@@ -1,4 +1,4 @@
-"""Nothing a stranger wrote steers the terminal of whoever reads about it."""
+"""Text from the web cannot control the terminal on which it is shown."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from crawlproject.frontier.base import Frontier
 from crawlproject.records import ACTIVE, INACTIVE, REPETITIVE, SPARE, UNINFORMATIVE, WASTE, CrawlUrl
 from crawlproject.urls.post import post_url
 
-_CLASSES = [each for each in range(WASTE + 1) if each not in (UNINFORMATIVE, REPETITIVE)]  # the two differ by number only
+_CLASSES = [each for each in range(WASTE + 1) if each not in (UNINFORMATIVE, REPETITIVE)]  # two differ in number only
 
 
 def url(path: str, score: float = 0.0, **fields: Any) -> CrawlUrl:
