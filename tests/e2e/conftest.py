@@ -1,4 +1,4 @@
-"""What several tests of whole crawls need."""
+"""Fixtures for tests of whole crawls."""
 
 from __future__ import annotations
 
@@ -16,5 +16,5 @@ def s3(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[S3Server]:
     with s3_server() as server:
         for name, value in server.environment.items():
             monkeypatch.setenv(name, value)
-        S3FileSystem.clear_instance_cache()  # those of other servers
+        S3FileSystem.clear_instance_cache()  # instances for other servers
         yield server

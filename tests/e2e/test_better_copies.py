@@ -1,4 +1,4 @@
-"""A manual whose English pages come after their copies that nobody has translated: the collection has the English ones."""
+"""A manual whose English pages are crawled after their untranslated copies: the collection keeps the English pages."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def exported(folder: Path, name: str, *more: str) -> dict[str, dict[str, str]]:
 def test_the_english_original_is_kept_though_it_comes_late(tmp_path: Path) -> None:
     write_manual(tmp_path / "web")
     topic, folder = topic_file(tmp_path, f"{HOST}/", keywords="coral reef"), tmp_path / "crawl"
-    for most in (5, 20):  # stopped within the copies, and resumed
+    for most in (5, 20):  # stopped among the copies, and resumed
         run = crawl(topic, folder, ordering="breadth_first", VIRTUAL_WEB=tmp_path / "web", CRAWL_MAX_PAGES=most)
         assert run.returncode == 0, run.stderr
     english = {f"{HOST}/en/{name}.html" for name in CHAPTERS}

@@ -1,4 +1,4 @@
-"""``scrapy revisit`` and ``scrapy changes``, run as a person runs them, on a web that changes in between."""
+"""``scrapy revisit`` and ``scrapy changes``, run as a person runs them, on a web that changes between the runs."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ def folder(tmp_path: Path) -> Path:
     for n, name in enumerate(names):
         write(web, name, text=f"coral reef number {chr(97 + n)} with its own words {'tide ' * n}")
     for path in web.rglob("*.html"):
-        os.utime(path, (1e9, 1e9))  # Last-Modified has seconds
+        os.utime(path, (1e9, 1e9))  # Last-Modified has a resolution of seconds
     topic = topic_file(tmp_path, "http://reef.example/", extra='language = "en"\n[crawl]\nCRAWL_MAX_PAGES = 40\n')
     done = crawl(topic, tmp_path / "crawl", VIRTUAL_WEB=web)
-    topic.unlink()  # the folder knows all
+    topic.unlink()  # the folder holds all that is needed
     assert done.returncode == 0 and len(history(tmp_path / "crawl")) == PAGES + 1, done.stderr
     return tmp_path / "crawl"
 
@@ -175,7 +175,7 @@ def test_a_round_needs_no_port_of_the_crawl_before(folder: Path) -> None:
 
 
 def test_after_a_round_the_crawl_itself_has_nothing_to_wait_for(folder: Path, tmp_path: Path) -> None:
-    """What waits for the next round stays: it was waited for, or dropped for ever when its time had come."""
+    """URLs of the next round stay in the frontier. Before, the crawl waited for them, or dropped them when they were due."""
     rounds(folder, "--pages", 15)
     topic = topic_file(tmp_path, "http://reef.example/", extra='language = "en"\n[crawl]\nCRAWL_MAX_PAGES = 40\n')
     for _ in range(2):

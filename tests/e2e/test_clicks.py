@@ -1,4 +1,4 @@
-"""What is behind the controls of a page, found with a real Chromium; and what nobody may touch."""
+"""Content behind the controls of a page, found with a real Chromium; and controls that must not be clicked."""
 
 # ruff: noqa: E501  # lines of HTML
 from __future__ import annotations
@@ -86,7 +86,7 @@ PAGES[MINE] = PAGES[MORE]
 
 
 class Web:
-    """A proxy's view of sites whose pages have controls."""
+    """Sites whose pages have controls, served by a proxy."""
 
     def __init__(self) -> None:
         self.asked: list[tuple[str, str]] = []
@@ -130,7 +130,7 @@ class Crawled(NamedTuple):
         return (self.folder / "pages" / md5[:2] / md5[2:4] / md5).read_text()
 
     def found(self, site: str) -> set[str]:
-        """Of a site, whatever was asked for but its robots.txt and the data of its scripts."""
+        """The requested paths of a site, without robots.txt and the data of its scripts."""
         paths = {url.removeprefix(site) for _, url in self.asked if url.startswith(site)}
         return {path for path in paths if path != "robots.txt" and not path.startswith("api/")}
 

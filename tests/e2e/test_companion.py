@@ -1,4 +1,4 @@
-"""The companion as a process: over HTTP, and in a browser, with its extension and without."""
+"""The companion as a process: over HTTP, and in a browser with and without its extension."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PANEL = {"width": 360, "height": 800}
 
 
 class Service:
-    """A companion that runs; ``me`` is the folder of the person."""
+    """A running companion; ``me`` is the folder of the person."""
 
     def __init__(self, address: str, me: Path) -> None:
         self.address = address
@@ -48,7 +48,7 @@ class Service:
         return dict(found)
 
     def until(self, condition: Any, seconds: float = 60.0) -> dict[str, Any]:
-        """The panel as soon as the condition holds."""
+        """Wait until the condition holds; return the panel."""
         end = time.monotonic() + seconds
         while not condition(found := self.panel()):
             assert time.monotonic() < end, f"it did not happen: {found}"
@@ -175,14 +175,14 @@ def test_your_own_network_is_not_looked_at(tmp_path: Path) -> None:
         panel = service.panel()
         assert panel["suggestions"] == [] and panel["page"]["url"] == f"{service.base}/"
     said = (tmp_path / "serving.log").read_text().splitlines()
-    assert len(said) == 3 and said[-1].startswith("Stopping")  # what was refused is not logged either
+    assert len(said) == 3 and said[-1].startswith("Stopping")  # refused requests are not logged either
 
 
 def test_nothing_is_left_of_what_was_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     monkeypatch.setenv("TMPDIR", str(scratch))
-    feeds = json.dumps({str(scratch / "feed.jsonl"): {"format": "jsonlines"}})  # as a project may have for its crawls
+    feeds = json.dumps({str(scratch / "feed.jsonl"): {"format": "jsonlines"}})  # as a project may set for its crawls
     with companion(tmp_path, FEEDS=feeds, HTTPCACHE_ENABLED=1, HTTPCACHE_DIR=scratch / "cache") as service:
         service.ask("/api/page", {"url": NACRE})
         service.until(lambda panel: panel["fetched"] == panel["budget"])
@@ -240,7 +240,7 @@ def test_what_keeps_it_from_starting(tmp_path: Path) -> None:
 
 @contextmanager
 def sample_web_as_proxy(folder: Path) -> Iterator[str]:
-    """The sample web for a browser."""
+    """The sample web as a proxy for a browser."""
     process = start("serve", "sample", "--port", 0)
     try:
         for _ in range(600):
@@ -255,7 +255,7 @@ def sample_web_as_proxy(folder: Path) -> Iterator[str]:
 
 @contextmanager
 def browser_with_extension(proxy: str) -> Iterator[tuple[Any, str]]:
-    """A browser's context with the extension, and the address of its files."""
+    """A browser context with the extension, and the address of the extension's files."""
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     if CHROMIUM is None:
         pytest.skip("no Chromium: scripts/install-chromium installs one")
@@ -293,7 +293,7 @@ def test_the_extension_tells_what_is_read_and_shows_what_lies_ahead(tmp_path: Pa
             panel.fill("#address", typed)
             panel.click("#pair button")
             wait_until(panel, f"document.getElementById('error').textContent.includes({told!r})")
-        panel.fill("#address", f"localhost:1/#{key}")  # where nothing listens
+        panel.fill("#address", f"localhost:1/#{key}")  # nothing listens there
         panel.click("#pair button")
         wait_until(panel, "document.getElementById('status').textContent.includes('not running')")
         panel.fill("#address", f"localhost:{port}")  # the key is known
@@ -319,7 +319,7 @@ def test_the_extension_tells_what_is_read_and_shows_what_lies_ahead(tmp_path: Pa
         tab.bring_to_front()
         tab.evaluate("document.title = 'half an emoji \\ud83d'; history.pushState(null, '', '/half')")
         service.until(lambda found: found["page"]["url"] == f"{NACRE}half")
-        tab.set_content("<form><input type=password></form>")  # a page on which one signs in
+        tab.set_content("<form><input type=password></form>")  # a login page
         tab.evaluate("history.pushState(null, '', '/login')")
         service.until(lambda found: found["page"] is None)
         assert [problem for problem in watcher.problems if "ERR_UNSAFE_PORT" not in problem] == []

@@ -51,7 +51,7 @@ def test_a_crawl_leaves_its_folder_complete(tmp_path: Path) -> None:
 
 
 def test_redirects_lead_to_one_canonical_page(tmp_path: Path) -> None:
-    """To another host, back to itself in another spelling, in circles, and to a trap."""
+    """Redirects to another host, to another spelling of the same URL, in circles, and to a trap."""
     replies = dict(
         [
             page(
@@ -114,7 +114,7 @@ PAGES_BY_NAME = {
 
 
 class Storage(DictWeb):
-    """As storage services serve sites: ``/a/`` is not there, ``/a/index.html`` is."""
+    """Serves sites as storage services do: ``/a/`` is missing, ``/a/index.html`` exists."""
 
     def get(self, url: str) -> Reply:
         body = PAGES_BY_NAME.get(url)
@@ -122,7 +122,7 @@ class Storage(DictWeb):
 
 
 def test_a_folder_that_is_known_by_its_page_only_is_found(tmp_path: Path) -> None:
-    """A link to ``/sub/`` itself leads nowhere."""
+    """A link to ``/sub/`` itself leads to no page."""
     with AccessLog(tmp_path / "log") as log, running(Storage({}), log=log) as server:
         done = crawl(topic_file(tmp_path, "http://a.example/index.html"), tmp_path / "crawl", port=server.port)
     assert done.returncode == 0, done.stderr

@@ -43,7 +43,7 @@ def post(url: str, body: object, **headers: str) -> tuple[int, Any]:
 
 
 def until(condition: Any, seconds: float = 120.0) -> Any:
-    """What ``condition`` gives as soon as it is true."""
+    """Wait until ``condition`` returns a true value; return that value."""
     end = time.monotonic() + seconds
     while not (found := condition()):
         assert time.monotonic() < end, "it did not happen"
@@ -96,7 +96,7 @@ def test_a_running_crawl_is_seen_paused_resumed_and_stopped(tmp_path: Path) -> N
         assert post(f"{url}/api/control", command, **{"X-Dashboard-Token": token})[0] == 200
         until(lambda: not state()["leased"] or None)
         before = state()["fetches"]
-        time.sleep(2.0)  # more than the politeness of any host
+        time.sleep(2.0)  # more than the politeness delay of any host
         assert state()["fetches"] == before and state()["status"] == "paused"
 
         assert post(f"{url}/api/control", {**command, "action": "resume"}, **{"X-Dashboard-Token": token})[0] == 200
@@ -137,7 +137,7 @@ def test_the_live_view_of_a_crawl_in_a_browser(tmp_path: Path) -> None:
         page.click("#search button")
         page.wait_for_selector("#hits li b")
 
-        # A button that is pressed again takes its judgment back. However long it is held down, it is not drawn anew meanwhile.
+        # A second click on a button withdraws its judgment. The button is not redrawn while it is held down, however long.
         judgments = tmp_path / "reefs" / "judgments.jsonl"
         address = page.locator("#best .url").first.inner_text()
 
@@ -197,9 +197,9 @@ def test_crawls_are_started_from_a_query_and_compared(tmp_path: Path) -> None:
         assert len(set(colours)) == 2
         badges = set(page.locator("#best .badge").all_inner_texts())
         assert badges == {"infospiders", "breadth_first"}
-        assert page.locator(".judge").count() == 0  # it would change nothing in either
+        assert page.locator(".judge").count() == 0  # judgments affect neither ordering
 
-        # One crawl alone: a colour for each agent.
+        # A single crawl shows a colour for each agent.
         page.goto(f"{url}/#coral-reefs-bleaching.infospiders")
         page.reload()
         page.wait_for_selector("#best .badge")
@@ -318,13 +318,13 @@ def test_a_running_crawl_learns_from_a_click(tmp_path: Path) -> None:
         until(lambda: state()["best_score"] == 1.0)
         assert state()["learning"] is None
         assert post(f"{url}/api/control", {"crawl": "reefs", "action": "resume"}, **ours)[0] == 200
-        liked_links = {*links[liked]} - fetched  # its host may have to rest first
+        liked_links = {*links[liked]} - fetched  # their hosts may have to rest first
         until(lambda: any(line["url"] in liked_links and line["score"] == 1.0 for line in history(folder)))
         assert all(line["score"] < 1.0 or line["depth"] == 0 for line in history(folder) if line["url"] in fetched)
 
 
 def started(url: str, **wish: object) -> tuple[str, dict[str, str]]:
-    """Start one crawl over HTTP; its name, and the headers of commands."""
+    """Start one crawl over HTTP; return its name, and the headers for commands."""
     token = get(f"{url}/").split('name="token" content="')[1].split('"')[0]
     headers = {"X-Dashboard-Token": token}
     form = {"query": "coral reefs", "seeds": "\n".join(SEEDS), "orderings": ["dom"], "pages": 1500, **wish}
@@ -354,7 +354,7 @@ def test_a_query_alone_over_sockets(tmp_path: Path) -> None:
         assert [seed["source"] for seed in answer["seeds"]] == ["mine.txt"] * 3
         until(lambda: get(f"{url}/api/state?crawl=reefs.dom")["states"][0].get("pages"), 40)
         assert get(f"{url}/report?crawl=reefs.dom")
-    # It outlives the crawls: an ended one is shown by the next dashboard, with links that work.
+    # The next dashboard shows the ended crawl, with working links.
     with serving(tmp_path, "dashboard", tmp_path / "crawls") as url:
         (state,) = get(f"{url}/api/state?crawl=reefs.dom")["states"]
         assert state["status"] == "interrupted" and state["pages"] > 0
@@ -377,7 +377,7 @@ def test_a_stopped_crawl_is_resumed(tmp_path: Path) -> None:
         assert stopped["resumable"]
         command("resume")
         until(lambda: state()["status"] == "running" and state()["pages"] > stopped["pages"], 40)
-    # With the page its crawls end, and can be resumed.
+    # The crawls of a dashboard end with it, and can be resumed.
     manifest = json.loads((tmp_path / "crawls" / name / "crawl.json").read_text())
     assert manifest["reason"] == "shutdown" and len(manifest["resumes"]) == 1
 

@@ -50,10 +50,10 @@ def test_crawls_with_scores_of_two_kinds_are_searched_as_equals(tmp_path: Path) 
         page.fill("#search-query", "coral")
         page.click("#search button")
         page.wait_for_selector("#hits li")
-        # By rank; of the second ones that of both crawls is before the other.
+        # Ordered by rank; of the two second hits, the one of both crawls comes first.
         assert page.locator("#hits .name").all_inner_texts() == ["w1", "m1", "both", "m2", "w3", "m4"]
         assert page.locator("#hits li", has_text="both").locator(".badge").count() == 2
-        # Two crawls of one topic are told apart where they are shown, and the hosts of one are not cut.
+        # Two crawls of one topic are distinguishable, and the hosts of a single crawl are not cut.
         assert page.locator(".run h2 .badge").all_inner_texts() == ["words", "vectors"]
         page.goto("about:blank")
         page.goto(f"{address}#words")

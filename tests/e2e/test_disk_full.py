@@ -1,4 +1,4 @@
-"""The disk takes no more: one message, exit code 3, whole files; with space again nothing is lost or doubled."""
+"""The disk is full: one message, exit code 3, whole files; after space is freed nothing is lost or doubled."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ HOSTS, PAGES = 12, 8
 
 
 def limited_crawl(topic: Path, folder: Path, port: int, limit: int) -> subprocess.CompletedProcess[str]:
-    """A crawl in which no file can grow beyond ``limit`` bytes: what a full disk does, without being root.
+    """A crawl in which no file can grow beyond ``limit`` bytes. This simulates a full disk without root rights.
 
-    Its frontier is in memory: that on disk makes its files in advance, and does not begin with so little.
+    Its frontier is in memory: the one on disk allocates its files in advance, and does not start with so little space.
     """
     return subprocess.run(
         command("crawl", "topical", "-a", f"topic={topic}", **QUICK, CRAWL_DIR=folder, FRONTIER="memory"),
@@ -37,14 +37,14 @@ def limited_crawl(topic: Path, folder: Path, port: int, limit: int) -> subproces
 
 
 def lines(path: Path) -> list[Any]:
-    """Every line of a file; each must be whole."""
+    """Every line of a file, each of which must be whole."""
     text = path.read_bytes() if path.exists() else b""
     assert text.endswith(b"\n") or not text
     return [json.loads(line) for line in text.splitlines()]
 
 
 def whole(folder: Path) -> None:
-    """Every file of the folder can be read, and the logs are in step."""
+    """Assert that every file of the folder is readable, and that the logs agree."""
     for path in folder.rglob("*.jsonl"):
         lines(path)
     for path in folder.rglob("*.json"):

@@ -1,4 +1,4 @@
-"""A crawl reads PDF, DOCX and EPUB where it is told to, live, in a rehearsal and for one page; else it leaves them alone."""
+"""A crawl reads PDF, DOCX and EPUB if configured to, live, in a rehearsal and for one page; otherwise it ignores them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ INDEX = (
 
 
 def files(origin: str) -> dict[str, tuple[str, bytes]]:
-    """Path -> content type and body; each document links to a page of its own."""
+    """Path -> content type and body; each document links to another page."""
     known = {"Title": "Reef survey", "Author": "Ann Reef", "CreationDate": "D:20240309101500Z"}
     large = pdf(["A coral reef of a thousand corals", "see divers"], links=[(1, f"{origin}/from-large")])
     padding = b"%" + b"x" * 1_500_000 + b"\n"  # more than PAGE_MAX_BYTES
@@ -55,7 +55,7 @@ def handler(port: list[int]) -> type[QuietHandler]:
 
 
 def crawled(tmp_path: Path, **settings: object) -> tuple[Path, str]:
-    """The folder of a crawl of the site, and the name of its server."""
+    """Crawl the site; return the folder of the crawl and the name of the server."""
     port: list[int] = []
     folder = tmp_path / "crawl"
     with listening(handler(port)) as found:

@@ -1,4 +1,4 @@
-"""How a crawl ends: reason, exit code, and the marker that others wait for."""
+"""How a crawl ends: reason, exit code, and the marker file that other programs wait for."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_an_interrupted_crawl_exits_with_3_and_has_no_marker_until_it_is_complet
     [
         ((signal.SIGINT,), "; Ctrl-C again stops at once."),
         ((signal.SIGTERM,), "; a second signal stops at once."),
-        ((signal.SIGHUP, signal.SIGHUP), "; a second signal stops at once."),  # of the shell, and of the system
+        ((signal.SIGHUP, signal.SIGHUP), "; a second signal stops at once."),  # from the shell, and from the system
     ],
 )
 def test_a_signal_says_at_once_what_is_awaited_and_leaves_a_report(
@@ -80,7 +80,7 @@ def test_a_second_signal_ends_the_crawl_at_once_with_3_and_a_word(tmp_path: Path
 
 @contextmanager
 def signalled(tmp_path: Path, *sent: signal.Signals, seconds: float = 4.0) -> Iterator[Started]:
-    """A crawl whose fetches take so many seconds, and that was sent signals while some were under way."""
+    """A crawl whose fetches take ``seconds`` each, and which received signals while some were in progress."""
     topic, folder = topic_file(tmp_path, "http://portal.example/"), tmp_path / "crawl"
     web = host_farm(20, 10)
     for url in web.urls():
@@ -146,7 +146,7 @@ def test_wrong_input_exits_with_2_and_leaves_a_finished_crawl_finished(tmp_path:
 
 
 def test_a_record_that_was_damaged_stops_the_crawl_with_advice_that_helps(tmp_path: Path) -> None:
-    """As it hung, with a traceback: Scrapy only logs what its scheduler raises."""
+    """A crawl used to hang with a traceback: Scrapy only logs exceptions of its scheduler."""
     folder, topic = tmp_path / "crawl", topic_file(tmp_path, "http://portal.example/")
     with running(host_farm(10, 10)) as server:
         settings = {"port": server.port, "FRONTIER": "disk"}

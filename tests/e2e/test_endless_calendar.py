@@ -1,4 +1,4 @@
-"""A site with a calendar that never ends: its other pages come first, and whoever waits is told what is going on."""
+"""A site with an endless calendar: its other pages come first, and the operator is told about the calendar."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def words(name: str, count: int) -> str:
 
 
 class _Club(HtmlHandler):
-    """Articles that lead from one to the next, short notices, and a calendar of which every ninth month has an event."""
+    """Articles that link from one to the next, short notices, and a calendar with an event in every ninth month."""
 
     def do_GET(self) -> None:
         _, kind, *rest = self.path.split("/")

@@ -1,4 +1,4 @@
-"""Feeds over real sockets: named by pages and robots.txt, read, followed, and known again after ``kill -9``."""
+"""Feeds over real sockets: named by pages and robots.txt, read, followed, and remembered after ``kill -9``."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def atom(older: str, *urls: str) -> Reply:
 
 
 def web() -> DictWeb:
-    """A blog whose front page links to no post: one feed is named, one is linked to, one stands in robots.txt."""
+    """A blog whose front page links to no post: one feed is declared, one is linked to, one is in robots.txt."""
     replies = dict([page(ELSEWHERE, text="coral reef"), *(page(url, text="coral reef") for url in POSTS)])
     replies |= dict([robots("http://a.example", "User-agent: *\nDisallow: /post/7\nSitemap: /news.rss\n")])
     head = '<link rel="alternate" type="application/atom+xml" href="/atom">'

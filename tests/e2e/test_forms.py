@@ -1,4 +1,4 @@
-"""Search forms over real sockets: asked politely, followed to their items, known again after ``kill -9``; real engines too."""
+"""Search forms over real sockets: queried politely, followed to their items, remembered after ``kill -9``; also real engines."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_items_behind_forms_are_crawled(crawled: tuple[DeepWeb, Path]) -> None:
         ):
             assert len(reached) > 20, site.host
         else:
-            assert len(reached) <= 13, site.host  # those on pages that are there without asking
+            assert len(reached) <= 13, site.host  # items on pages that are reachable without queries
     lines = {line["url"]: line for line in history(tmp_path / "crawl")}
     item = next(line for line in lines.values() if "/item/" in line["url"] and "/find" in (line["parent"] or ""))
     query = lines[item["parent"]]
@@ -106,7 +106,7 @@ def test_a_killed_crawl_goes_on_with_its_queries(tmp_path: Path, frontier: str, 
     urls = [line["url"] for line in history(folder)]
     assert len(urls) == len(set(urls)) and len(stored(folder)) == 90 and not web.no_queries()
     asked = Counter(urlsplit(line["url"]).hostname for line in queries(folder))
-    # What nobody asks for tells results from the rest: it is asked once a source, whatever happened.
+    # A query without matches separates results from the rest of the page; it is sent once per source, even after kills.
     first = [line for line in queries(folder) if line["parent"].endswith("example/")]
     assert 6 <= max(asked.values()) <= LIMIT and len({line["url"] for line in first}) == len(first)
     sent, kept = len(posts(tmp_path / "log")), sum(is_post(line["url"]) for line in queries(folder))
@@ -174,7 +174,7 @@ def test_a_full_text_index_is_emptied_of_its_topic(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(find_spec("datasette") is None, reason="datasette is not installed (requirements-dev.txt)")
 def test_an_application_with_a_search_form_is_emptied_of_its_topic(tmp_path: Path) -> None:
-    """Datasette: its form sends many fields, and is redirected to a shorter spelling; its pages have many other views."""
+    """Datasette: its form sends many fields, and redirects to a shorter URL; its pages have many other views."""
     items = items_of(200)
     with closing(sqlite3.connect(tmp_path / "library.db")) as database:
         database.execute("CREATE TABLE notes (id INTEGER PRIMARY KEY, title TEXT, body TEXT)")
@@ -189,7 +189,7 @@ def test_an_application_with_a_search_form_is_emptied_of_its_topic(tmp_path: Pat
         done = crawl(topic_file(tmp_path, home), tmp_path / "crawl", CRAWL_FORMS=40, CRAWL_MAX_PAGES=80, **local(port))
     assert done.returncode == 0 and "Traceback" not in done.stderr, done.stderr
     asked = {line["url"] for line in queries(tmp_path / "crawl")}
-    # Its rows are there without asking, too: what counts is what the answers list.
+    # Its rows are reachable without queries, too: only rows listed in the answers count.
     listed = {link for url, links in read_links(tmp_path / "crawl") if url in asked for link in links}
     relevant = {f"{home}/{number}" for number, item in enumerate(items, 1) if item.relevant}
     assert len(listed & relevant) > 0.9 * len(relevant) and len(asked) < 60

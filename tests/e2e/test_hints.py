@@ -1,4 +1,4 @@
-"""Sitemaps and feeds tell a round of revisits what has changed; a host whose dates lie is not believed."""
+"""Sitemaps and feeds tell a round of revisits which pages have changed; a host with false dates is not believed."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from crawlproject.urls.hosts import host_of
 
 
 def test_lines_are_in_the_order_in_which_fetches_were_stored(tmp_path: Path) -> None:
-    """Of one host that is the order in which they ended; links and items have the same order, for they are read in step."""
+    """For one host this is the order in which they ended; links and items have the same order, since they are read in step."""
     topic = ROOT / "topics" / "demo.toml"
     done = crawl(topic, tmp_path, ordering="best_first", VIRTUAL_WEB="sample", CRAWL_MAX_PAGES=120)
     assert done.returncode == 0, done.stderr

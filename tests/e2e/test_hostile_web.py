@@ -1,4 +1,4 @@
-"""What the web sends is never trusted: 200 malformed pages crawl to the end, counted, in bounded memory."""
+"""Input from the web is never trusted: a crawl of 200 malformed pages ends, counts them, and uses bounded memory."""
 
 from __future__ import annotations
 

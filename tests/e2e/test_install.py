@@ -1,4 +1,4 @@
-"""The command ``topical`` of an installed wheel, outside of any project."""
+"""The command ``topical`` of an installed wheel, outside any project."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_nothing_of_ours_lies_beside_the_package(installed: Installed) -> None:
 
 
 def test_a_crawl_from_topic_to_search(installed: Installed) -> None:
-    """Beside modules with the names of those that are imported, which must not run."""
+    """The working folder contains modules with the same names as imported ones, which must not run."""
     (installed.home / "pipelines.py").write_text("raise SystemExit('the folder of the user was imported')\n")
     shutil.copy(installed.home / "pipelines.py", installed.home / "spiders.py")
     done = installed.topical("topic", "new", "reefs.toml", "--query", "coral reef", *SAMPLE,
@@ -55,8 +55,8 @@ def test_bundled_topics_rehearse(installed: Installed) -> None:
     assert json.loads(done.stdout)["topic"] == "demo", done.stderr
 
 
-# What a default install has not, spaCy included, as long as the names of the test runner's environment are not to be imported.
-# Each command is a fork of the process that has imported what most of them import, which takes longer than they do.
+# A default install without extras, spaCy included: importing their packages from the test environment is blocked.
+# Each command is a fork of a process that has made the common imports, which take longer than the commands.
 _DEFAULT = """
 import json, os, sys
 from crawlproject.extras import EXTRAS
@@ -156,7 +156,7 @@ def test_bash_completes(installed: Installed) -> None:
 
 
 def instructions() -> list[tuple[str, str]]:
-    """Of the last stage of the Dockerfile, in order."""
+    """The instructions of the last stage of the Dockerfile, in order."""
     lines = [line for line in (ROOT / "Dockerfile").read_text().splitlines() if not line.startswith("#")]
     whole = "\n".join(lines).replace("\\\n", " ").rpartition("\nFROM ")[2].splitlines()
     return [(line.partition(" ")[0], line.partition(" ")[2].strip()) for line in whole[1:] if line]
@@ -179,7 +179,7 @@ def test_what_the_container_copies_is_there_and_let_in() -> None:
 
 
 def test_the_health_check_asks_a_crawl(installed: Installed, tmp_path: Path) -> None:
-    """What the container runs, and what it asks: well while a crawl runs, not well when it is over."""
+    """The health check of the container succeeds while a crawl runs, and fails after its end."""
     found = dict(instructions())
     program, *options = json.loads(found["ENTRYPOINT"])
     _, *check = json.loads(found["HEALTHCHECK"].partition("CMD ")[2])

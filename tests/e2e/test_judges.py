@@ -1,4 +1,4 @@
-"""Crawls with a judge that is asked over HTTP: well, badly, and killed in between."""
+"""Crawls with a judge over HTTP: one that answers well, one that fails, and crawls that are killed."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def counters(folder: Path) -> Mapping[str, Any]:
 
 def test_its_answers_are_in_the_history(tmp_path: Path) -> None:
     with judging(JudgeServer(says=lambda asked: "100")) as server:
-        # One at a time: which pages it is unsure about depends on their order.
+        # One request at a time: the pages that the judge is unsure about depend on their order.
         settings = {**LLM, "JUDGE_URL": server.url, "CONCURRENT_REQUESTS": 1}
         done = crawl(TOPIC, tmp_path / "llm", CRAWL_MAX_PAGES=40, **settings)
     assert done.returncode == 0, done.stderr
@@ -119,7 +119,7 @@ def test_examples_on_the_command_line(tmp_path: Path) -> None:
     topic = topic_file(tmp_path, "http://www.lagoon-notes.example/", extra=examples)
     arguments = ("crawl", "topical", "-a", f"topic={topic}", "-a", "judge=examples", "-a", "ordering=adaptive")
     settings = {**QUICK, "VIRTUAL_WEB": "sample", "CRAWL_DIR": tmp_path / "crawl", "CRAWL_CHECKPOINT_SECONDS": 0.01}
-    for pages in (30, 60):  # the second goes on from a checkpoint
+    for pages in (30, 60):  # the second run continues from a checkpoint
         done = scrapy(*arguments, **{**settings, "CRAWL_MAX_PAGES": pages})
         assert done.returncode == 0, done.stderr
     found = relevance_of(tmp_path / "crawl")

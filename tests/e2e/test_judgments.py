@@ -1,4 +1,4 @@
-"""A crawl learns from what a person said about its pages, running or resumed: which orderings do, and what changes."""
+"""A running or resumed crawl learns from a person's judgments of its pages: which orderings do, and what changes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ TOPIC = Topic(
     ("http://www.lagoon-notes.example/", "http://www.nacre-divers.example/", "http://www.hobby-ring.example/"),
 )
 FETCHES = 40
-JUDGED = 4  # the best pages, which are said to be off the topic; and as many of the worst, said to be on it
+JUDGED = 4  # number of best pages that are judged off topic, and of worst pages that are judged on topic
 LIVE = [name for name, cls in ORDERINGS.items() if not cls.needs_targets]
 
 
@@ -61,7 +61,7 @@ def waiting_scores(crawl: Crawl) -> dict[str, float]:
 
 
 def scores(ordering: str, folder: Path, archive: PageArchive, web: SampleWeb, fetches: int = 0) -> dict[str, float]:
-    """Open the crawl, fetch so much, and close it: the scores of what waits."""
+    """Open the crawl, make ``fetches`` fetches, and close it; return the scores of the waiting URLs."""
     crawl = open_crawl(ordering, folder, archive)
     crawl_on(crawl, web, fetches)
     found = waiting_scores(crawl)
@@ -70,7 +70,7 @@ def scores(ordering: str, folder: Path, archive: PageArchive, web: SampleWeb, fe
 
 
 def judge(folder: Path) -> tuple[list[str], list[str]]:
-    """Say the contrary of what the crawler thinks: the pages called relevant, and those called not relevant."""
+    """Contradict the crawler; return the pages judged relevant, and the pages judged not relevant."""
     pages = [visit for visit in read_visits(folder) if visit.md5 and not visit.repeats]
     ranked = [visit.url for visit in sorted(pages, key=lambda visit: visit.relevance)]
     for said, urls in ((True, ranked[:JUDGED]), (False, ranked[-JUDGED:])):
@@ -80,7 +80,7 @@ def judge(folder: Path) -> tuple[list[str], list[str]]:
 
 
 def relearning(crawl: Crawl) -> Judgments:
-    """The part of a crawl that has begun to learn from judgments."""
+    """The part of a crawl that learns from judgments."""
     part = crawl.part(Judgments)
     assert part is not None and part.relearn()
     return part
@@ -131,7 +131,7 @@ def test_a_judgment_changes_which_url_is_next(tmp_path: Path, archive: PageArchi
     crawl_on(crawl, web, FETCHES)
     links = dict(read_links(tmp_path))
     ranked = [url.url for url in sorted(crawl.frontier.waiting(), key=lambda url: -url.score)]
-    liked = next(page for page, targets in links.items() if ranked[-1] in targets)  # what it links to is last
+    liked = next(page for page, targets in links.items() if ranked[-1] in targets)  # its link target is ranked last
     add_judgment(tmp_path, Judgment(liked, True, 1500.0))
     part = relearning(crawl)
     while not part.step():
@@ -149,8 +149,8 @@ def test_a_newer_judgment_takes_over(tmp_path: Path, archive: PageArchive, web: 
     assert not part.step()
     assert part.share
     for url in (*relevant, *irrelevant):
-        add_judgment(tmp_path, Judgment(url, url in irrelevant, 1600.0))  # the other way round
-    assert part.relearn() and part.share == 0  # anew
+        add_judgment(tmp_path, Judgment(url, url in irrelevant, 1600.0))  # the opposite judgment
+    assert part.relearn() and part.share == 0  # it starts again
     while not part.step():
         pass
     links = dict(read_links(tmp_path))
@@ -177,7 +177,7 @@ def test_links_of_relevant_pages_rise_and_the_others_fall(tmp_path: Path, archiv
     links = dict(read_links(tmp_path))
     on_relevant = {target for url in relevant for target in links.get(url, ())} & before.keys()
     on_judged = on_relevant | {target for url in irrelevant for target in links.get(url, ())}
-    on_judged |= {f"{origin_of(target)}/" for target in on_judged}  # front pages that they imply
+    on_judged |= {f"{origin_of(target)}/" for target in on_judged}  # the implied front pages
     assert on_relevant and all(after[url] == 1.0 for url in on_relevant)
     assert any(after[url] < before[url] for url in on_judged & before.keys() - on_relevant)
     assert all(after[url] == before[url] for url in before.keys() - on_judged)

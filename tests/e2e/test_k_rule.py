@@ -1,4 +1,4 @@
-"""The k rule in a live crawl: 50 fetches in a row are of 50 hosts while 50 hosts wait."""
+"""The k rule in a live crawl: 50 successive fetches go to 50 hosts while 50 hosts wait."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PORTAL = "http://portal.example/"
 
 
 def wide_web() -> DictWeb:
-    """A portal that names every page there is, so that what waits is known after the first fetch.
+    """A portal that links to every page, so that all waiting URLs are known after the first fetch.
 
     The pages of the first ten hosts look best: without the rule they would be fetched first.
     """
@@ -30,12 +30,12 @@ def wide_web() -> DictWeb:
 
 
 def taken(folder: Path) -> list[str]:
-    """The URLs of the history in the order in which they were taken; its own order is that of the ends."""
+    """The URLs of the history in the order in which they were taken; the history is ordered by the ends of the fetches."""
     return [line["url"] for line in sorted(history(folder), key=lambda line: line["at"] - line["seconds"])]
 
 
 def started(log: Path) -> list[str]:
-    """The pages in the order in which the server was asked for them."""
+    """The pages in the order in which the server received their requests."""
     requests = sorted(read_log(log), key=lambda access: access["start"])
     return [access["url"] for access in requests if not access["url"].endswith("/robots.txt")]
 

@@ -1,4 +1,4 @@
-"""``kill -9`` at random moments, resumed each time: the same pages as an undisturbed crawl, each counted once."""
+"""A crawl killed by ``kill -9`` at random moments and resumed: the pages of an undisturbed crawl, each counted once."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from support.markdown import doc, fences
 
 pytestmark = pytest.mark.slow
 
-# Cells run one after the other in `__main__`, as in a notebook, inside of a running event loop.
+# Cells run one after the other in `__main__`, inside a running event loop, as in a notebook.
 CELLS = """
 import ast, asyncio, json, sys
 async def notebook():
@@ -41,7 +41,7 @@ def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 def test_the_examples_run(tmp_path: Path) -> None:
     examples = fences(doc("library.md"), "python")
-    done = run(tmp_path, "-c", "\nprint('====')\n".join(examples))  # one process: the imports are half the price
+    done = run(tmp_path, "-c", "\nprint('====')\n".join(examples))  # one process: imports are half the cost
     crawling, reading, looping, ordering = done.stdout.split("====\n")
     assert (
         crawling.startswith("<crawl crawls/reefs: reefs, dom, page budget>\n0.") and done.stderr.count("40 pages") == 1
@@ -66,7 +66,7 @@ def test_the_notebook_says_what_it_prints(tmp_path: Path) -> None:
 def test_an_interrupted_crawl_is_stopped_and_goes_on(tmp_path: Path) -> None:
     code = "from crawlproject import crawl\ncrawl('demo', 'crawl', pages=60, VIRTUAL_WEB='sample', POLITENESS_MIN_DELAY={})"
     environ = {**os.environ, "PYTHONPATH": str(ROOT)}
-    # A shell starts what it runs in the background with SIGINT ignored, and that is inherited.
+    # A shell starts background jobs with SIGINT ignored, and child processes inherit that.
     ctrl_c = "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
     slow = [sys.executable, "-c", ctrl_c + code.format(0.3)]
     pipe = subprocess.PIPE

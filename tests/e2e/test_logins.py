@@ -1,4 +1,4 @@
-"""A crawl that is logged in on one host: who is sent what, and that no file has the secret."""
+"""A crawl that is logged in on one host: which host receives which credentials, and no file contains the secret."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_a_wrong_file_is_told_before_the_crawl(tmp_path: Path) -> None:
 
 
 def test_what_the_login_changes_is_found_by_asking_without_it(tmp_path: Path) -> None:
-    """One page of the host is for whoever is logged in, one for everybody; a probe goes without the login, robots.txt as ever."""
+    """One page depends on the login, the other does not; probes are sent without the login, robots.txt as usual."""
     asked: list[tuple[str, str | None]] = []
 
     class Handler(HtmlHandler):

@@ -1,4 +1,4 @@
-"""Exchanges that are lost by nobody's fault, over real sockets: the page comes later, and no host is hurt or blamed."""
+"""Exchanges lost through no fault of the host, over real sockets: the page is fetched later, and no host is penalized."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_a_process_that_is_suspended_loses_nothing(tmp_path: Path, frontier: str
 
 
 class Impatient(HtmlHandler):
-    """Answers one request of each connection; the next one it resets. Notes when requests came, and when they were over."""
+    """Answers one request per connection and resets the next one. Records when requests arrived and when they ended."""
 
     asked: ClassVar[list[tuple[float, float]]]
     resets: ClassVar[int]

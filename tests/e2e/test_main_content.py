@@ -1,4 +1,4 @@
-"""A crawl whose items have the main content of their pages, and the Markdown of it."""
+"""A crawl whose items contain the main content of their pages, as text and as Markdown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``scrapy mcp`` under a client of the official SDK, over standard input and output."""
+"""``scrapy mcp`` with a client of the official SDK, over standard input and output."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def converse(folder: Path, talk: Callable[[Client], Awaitable[None]], *options: str) -> None:
-    """Talk to a server for the folder, which must then end by itself."""
+    """Talk to a server for the folder; afterwards the server must end without a signal."""
     from mcp import Client, StdioServerParameters, stdio_client  # takes seconds
 
     async def conversation() -> None:

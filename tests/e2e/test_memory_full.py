@@ -1,4 +1,4 @@
-"""The memory is used up: one message, exit code 3, no page is blamed; with more memory nothing is lost or doubled."""
+"""Memory runs out: one message, exit code 3, no page is blamed; with more memory nothing is lost or doubled."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from support.crawling import QUICK, ROOT, command, crawl, environment, history, 
 from benchmarks.linked_web import LinkedWeb
 from crawlproject.http.virtual_web_server import running
 
-LIMIT = 700 * 2**20  # bytes of the address space, of which more than half is used from the start
+LIMIT = 700 * 2**20  # bytes of address space, more than half of it used from the start
 PAGES, LINKS = 100, 2_000
 
 

@@ -1,4 +1,4 @@
-"""The network goes away over real sockets: nothing is lost, and the crawl says so."""
+"""The network fails, over real sockets: nothing is lost, and the crawl reports the outage."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_seeds_that_are_all_away_are_tried_again_by_the_next_run(tmp_path: Path)
 
 
 def test_a_dead_host_ends_with_an_error_and_does_not_hold_the_crawl_up(tmp_path: Path) -> None:
-    """A connection that is closed without an answer is what the proxy makes of it."""
+    """The proxy represents a dead host by closing the connection without a response."""
     replies = dict([page(PORTAL, "http://dead.example/", "http://dead.example/more", "http://b.example/", text="reef")])
     replies |= dict([page("http://b.example/", text="reef")])
     for url in ("http://dead.example/robots.txt", "http://dead.example/", "http://dead.example/more"):
@@ -102,7 +102,7 @@ def test_a_dead_host_ends_with_an_error_and_does_not_hold_the_crawl_up(tmp_path:
 
 
 def test_a_closed_port_of_the_only_host_holds_nothing_up(tmp_path: Path) -> None:
-    """As on a site that answers over http only, with links to https."""
+    """For example a site that answers over http only, with links to https."""
 
     came: list[float] = []
 

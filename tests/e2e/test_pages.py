@@ -1,4 +1,4 @@
-"""Report and map of a real crawl, read in a browser as a person does, on a desk and on a phone."""
+"""Report and map of a real crawl, read in a browser as a person does, on a desktop and on a phone."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_the_report_can_be_printed(folder: Path, tmp_path: Path) -> None:
             "rgb(255, 255, 255)",
             "rgba(0, 0, 0, 0)",
         )
-        assert page.evaluate("getComputedStyle(document.body).color") == "rgb(0, 0, 0)"  # also of a dark screen
+        assert page.evaluate("getComputedStyle(document.body).color") == "rgb(0, 0, 0)"  # also in dark mode
         assert page.pdf(path=tmp_path / "report.pdf").startswith(b"%PDF")
 
 
@@ -112,7 +112,7 @@ def test_the_map_is_moved_zoomed_and_asked(folder: Path) -> None:
             return page.locator("#map").screenshot()
 
         first = picture()
-        assert len(first) > 10_000  # something is drawn
+        assert len(first) > 10_000  # the canvas is not empty
         page.click("#in")
         zoomed = picture()
         page.mouse.move(600, 500)
@@ -136,7 +136,7 @@ def test_the_map_is_moved_zoomed_and_asked(folder: Path) -> None:
         assert page.is_hidden("#about")
 
         page.set_viewport_size(PHONE)
-        page.wait_for_timeout(200)  # it is drawn anew, as it was moved and zoomed
+        page.wait_for_timeout(200)  # redrawn at its moved and zoomed position
         page.click("#all")
         page.wait_for_timeout(200)
         page.evaluate(_KEEP_LABELS)

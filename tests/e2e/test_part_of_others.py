@@ -1,4 +1,4 @@
-"""A part in a package of its own, as docs/parts.md shows it, takes part in a crawl once it is installed."""
+"""A part in a separate package, as in docs/parts.md, takes part in a crawl once it is installed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TOPIC = ROOT / "topics" / "demo.toml"
 
 
 def crawl(folder: Path, path: str, **more: object) -> subprocess.CompletedProcess[str]:
-    """A crawl of the sample web in a new interpreter, which finds packages on ``path`` besides."""
+    """A crawl of the sample web in a new interpreter, which also finds packages on ``path``."""
     settings = {**QUICK, "VIRTUAL_WEB": "sample", "CRAWL_DIR": folder, "CRAWL_MAX_PAGES": 60, **more}
     started = command("crawl", "topical", "-a", f"topic={TOPIC}", **settings)
     found = os.pathsep.join(filter(None, (path, environment().get("PYTHONPATH", ""))))
@@ -25,7 +25,7 @@ def crawl(folder: Path, path: str, **more: object) -> subprocess.CompletedProces
 
 
 def install(folder: Path) -> None:
-    """What ``pip install`` leaves of the package that the recipe shows."""
+    """Write the files that ``pip install`` creates for the package of the recipe."""
     code, options, *_ = fences(doc("parts.md"), "python")
     declared, *_ = fences(doc("parts.md"), "ini")
     (folder / NAME).mkdir(parents=True)

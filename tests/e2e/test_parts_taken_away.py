@@ -1,4 +1,4 @@
-"""Each part taken away: without its folder a crawl runs to its end, and a folder that was written with the part is read."""
+"""Each part removed in turn: without it a crawl runs to its end, and can read a folder that was written with it."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from crawlproject.storage.read import read_refused
 
 TOPIC = "demo"
 PAGES = 60
-MORE = 15  # when the folder is crawled on that was written with all parts
-WITH = {  # settings that the parts write files for
+MORE = 15  # further pages when a crawl continues that was written with all parts
+WITH = {  # settings that make the parts write files
     "CRAWL_FEEDS": 2,
     "CRAWL_SITEMAPS": 2,
     "CRAWL_SOFT_404_PROBE": 2,
@@ -32,7 +32,7 @@ WITH = {  # settings that the parts write files for
     "CRAWL_REVISIT_ROUND": 80,
     "CRAWL_REVISIT_MIN": 1,
 }
-FILES = {  # of a part alone: nothing else of a crawl writes them
+FILES = {  # files that only this part of a crawl writes
     "duplicates": ("rules.jsonl", "sketches.jsonl"),
     "judgments": ("judgments.jsonl",),
     "listings": ("sitemaps.jsonl",),
@@ -44,7 +44,7 @@ FILES = {  # of a part alone: nothing else of a crawl writes them
 
 
 class Tree:
-    """The project at ``root``, of links; without the folder of a part."""
+    """The project at ``root``, made of links, without the folder of one part."""
 
     def __init__(self, root: Path, without: str = "") -> None:
         self.root, self.without = root, without
@@ -61,7 +61,7 @@ class Tree:
                     (target / child.name).symlink_to(child)
 
     def run(self, *arguments: object, code: int = 0, **settings: object) -> str:
-        """What a command printed; it ended with this ``code``."""
+        """Run a command, check its exit ``code``, and return its output."""
         done = warm.run(command(*arguments, **settings)[3:], self.root, self._environment(), PATIENCE, self.root)
         assert done.returncode == code, done.stderr
         assert "Traceback" not in done.stderr, done.stderr
@@ -74,7 +74,7 @@ class Tree:
         self.run("crawl", "topical", "-a", f"topic={TOPIC}", **_settings(folder, **settings))
 
     def kill_in_the_middle(self, folder: Path) -> None:
-        """Begin a crawl, and kill it when its history has 20 lines."""
+        """Start a crawl, and kill it when its history has 20 lines."""
         settings = _settings(folder, DOWNLOAD_DELAY=0.1, CONCURRENT_REQUESTS=2)
         arguments = command("crawl", "topical", "-a", f"topic={TOPIC}", **settings)[3:]
         path = folder / "history.jsonl"
@@ -85,12 +85,12 @@ class Tree:
         assert process.returncode == -signal.SIGKILL, process.said()
 
     def explain(self, folder: Path) -> None:
-        """Report, and ``why`` of a page, of a URL that waits and of one that the crawl left out."""
+        """Run the report, and ``why`` for a page, a waiting URL and a refused URL."""
         page = next(line["url"] for line in history(folder) if line["md5"])
         frontier = read_frontier(folder / "frontier")
         assert frontier is not None
         fetched = {line["url"] for line in history(folder)}
-        waits = (record.url for record in best_waiting(frontier, 1_000) if record.kind == PAGE)  # not what a part wants
+        waits = (record.url for record in best_waiting(frontier, 1_000) if record.kind == PAGE)  # no requests of parts
         waiting = next(url for url in waits if url not in fetched)
         left_out = (url for url in refused_urls(folder) if url not in fetched and frontier.find(url)[1] is None)
         refused = next(left_out, "http://nowhere.example/")
@@ -104,7 +104,7 @@ class Tree:
 
 
 def refused_urls(folder: Path) -> Iterator[str]:
-    """The samples of what was refused."""
+    """The sampled URLs of the refusals."""
     for refused in read_refused(folder):
         yield from (url for url, _ in refused.samples if url.startswith("http"))
 
@@ -116,7 +116,7 @@ def _settings(folder: Path, **settings: object) -> dict[str, object]:
 
 @pytest.fixture(scope="session")
 def written_with_all(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A crawl folder that every part has written to, and its files."""
+    """A crawl folder that every part has written to."""
     place = tmp_path_factory.mktemp("all")
     Tree(place / "tree").crawl(place / "crawl", **WITH)
     return place / "crawl"
@@ -169,7 +169,7 @@ COMMANDS = {
     "spam": [("spam", TOPIC, "labels")],
 }
 SETTINGS = {model.__module__.split(".")[-2]: next(iter(own_fields(model))).upper() for model in settings_models()}
-del SETTINGS["workers"]  # settings of others may begin with REDIS_, too
+del SETTINGS["workers"]  # other packages have settings with REDIS_, too
 
 
 def test_its_commands_and_settings_are_told_to_be_missing(tree: Tree) -> None:

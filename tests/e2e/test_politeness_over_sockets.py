@@ -1,4 +1,4 @@
-"""Politeness as the server sees it: its own log is the witness."""
+"""Politeness as the server sees it, according to its log."""
 
 from __future__ import annotations
 
@@ -50,12 +50,12 @@ def test_crawl_delay_is_obeyed(tmp_path: Path) -> None:
         crawl(topic, tmp_path / "crawl", port=server.port)
     requests = by_host(read_log(tmp_path / "log"))
     assert len(stored(tmp_path / "crawl")) == 13
-    # the first gap follows robots.txt, which is where the wish was read
+    # the first gap follows robots.txt, which states the delay
     assert min(gap for host, seen in requests.items() if host != "portal.example" for gap in gaps(seen)) >= 0.6 - LATE
 
 
 def test_a_server_that_asks_for_a_rest_gets_it(tmp_path: Path) -> None:
-    """``Retry-After``: the retry comes after it, and no other page of the host before."""
+    """``Retry-After``: neither the retry nor another page of the host is requested earlier."""
     web = OverloadedWeb(host_farm(3, 4).replies, ["http://h1.example/p0"], 2)
     topic = topic_file(tmp_path, "http://portal.example/")
     with AccessLog(tmp_path / "log") as log, running(web, log=log) as server:
@@ -69,7 +69,7 @@ def test_a_server_that_asks_for_a_rest_gets_it(tmp_path: Path) -> None:
 
 
 def test_what_a_robots_txt_redirects_to_waits_for_its_host(tmp_path: Path) -> None:
-    """To another host, that is crawled as well, and to another file of the same."""
+    """A redirect to another host that is also crawled, and one to another file of the same host."""
     hosts = [f"http://{name}.example" for name in ("moved", "also", "target", "same")]
     pages = [f"{host}/p{n}" for host in hosts for n in range(4)]
     entries = dict([page("http://portal.example/", *pages, text="reef"), *(page(url, text="reef") for url in pages)])
@@ -92,7 +92,7 @@ def test_what_a_robots_txt_redirects_to_waits_for_its_host(tmp_path: Path) -> No
 
 
 def test_nothing_disallowed_is_ever_requested(tmp_path: Path) -> None:
-    """100 forbidden and 3 allowed links of each of 8 hosts, offered at once."""
+    """100 forbidden and 3 allowed links for each of 8 hosts, offered at once."""
     hosts = [f"http://h{h}.example" for h in range(8)]
     forbidden = [f"{host}/private/{n}" for host in hosts for n in range(100)]
     allowed = [f"{host}/public/{n}" for host in hosts for n in range(3)]

@@ -1,4 +1,4 @@
-"""Search forms that are sent by POST, over real sockets: asked like those by GET, and nothing else is ever sent."""
+"""Search forms sent by POST, over real sockets: they are queried like GET forms, and nothing else is sent by POST."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_records_say_what_was_sent(crawled: dict[bool, tuple[DeepWeb, Path]]) ->
     line = next(line for line in lines if line["anchor"] == "coral")
     done = scrapy("why", folder / "crawl", line["url"])
     assert done.returncode == 0 and "sends by POST: q=coral" in done.stdout, done.stdout
-    # Its further pages are asked for as the site links to them.
+    # Its further result pages are requested as the site links to them.
     assert [line for line in queries(folder / "crawl") if is_post(line["parent"]) and not is_post(line["url"])]
 
 
@@ -114,7 +114,7 @@ def test_the_archive_has_the_requests_and_serves_their_answers(
 
 
 class Library(HtmlHandler):
-    """A catalogue whose form is answered with a redirect to the list (Post/Redirect/Get), or after one to another path."""
+    """A catalogue whose form redirects to the list (Post/Redirect/Get), or first redirects to another path."""
 
     how: int
     target: str

@@ -1,4 +1,4 @@
-"""Second looks over real sockets: what is found, what follows from it, and that hosts are left alone as ever."""
+"""Probes over real sockets: their findings, the consequences, and politeness as usual."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def findings(folder: Path) -> list[dict[str, Any]]:
 
 
 def verdicts(folder: Path) -> set[tuple[str, str, str]]:
-    """What was found of which page or host, at the last step."""
+    """The verdicts as page or host, last step, and finding."""
     return {
         (line["page"] if line["step"] != "missing" else line["url"].rpartition("/")[0], line["step"], line["verdict"])
         for line in findings(folder)
@@ -36,7 +36,7 @@ def verdicts(folder: Path) -> set[tuple[str, str, str]]:
 
 
 def judge(folder: Path, web: TwoFacedWeb) -> None:
-    """What has to be found in whatever order, killed or not."""
+    """Check the findings that are expected in any order of fetches, with and without kills."""
     found = verdicts(folder)
     assert {url for url, _, verdict in found if verdict == "cloaked"} <= set(web.there[CLOAKS])
     assert len([url for url, _, verdict in found if verdict == "cloaked"]) == len(web.there[CLOAKS])
@@ -87,7 +87,7 @@ def test_what_is_found_and_what_follows(tmp_path: Path) -> None:
 
 
 class ByAddress(TwoFacedWeb):
-    """As it answers those who do not come from the address of the crawler, whatever they are called."""
+    """The web as it appears from addresses other than the crawler's, whatever the user agent."""
 
     def get_as(self, url: str, agent: str) -> Reply:
         return super().get_as(url, BROWSER)
@@ -140,7 +140,7 @@ def test_a_killed_crawl_resumes_with_its_probes(tmp_path: Path, frontier: str) -
 @pytest.mark.slow
 @pytest.mark.skipif(PROGRAM is None, reason="no redis-server on this machine; `make test` installs one")
 def test_workers_share_their_probes(tmp_path: Path) -> None:
-    """Whoever takes a probe continues it: what it needs to know is in its record."""
+    """Any worker that takes a probe can continue it, since the record holds the state."""
     web = TwoFacedWeb()
     topic = topic_file(tmp_path, PORTAL)
     folder = tmp_path / "crawl"

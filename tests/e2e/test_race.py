@@ -1,4 +1,4 @@
-"""A crawler of a few lines in a race: what the server counts, when it is killed, and what is left of it."""
+"""A crawler of a few lines in a race: the counts of the server, the time of its kill, and the remains."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ URLS = [f"http://a.example/{number}" for number in range(6)]
 WEB = DictWeb(dict(page(url) for url in URLS))
 TOPIC = Topic(name="t", keywords=("a",), seeds=tuple(URLS[:1]), targets=(URLS[1], URLS[5]))
 
-# Fetches the URLs through the proxy of its environment, notes each, and then either waits for ever or ends.
+# Fetches the URLs through the proxy of its environment, records each, and then either waits for ever or ends.
 CRAWLER = """
 import json, sys, time, urllib.request
 log, linger, *urls = sys.argv[1:]

@@ -1,4 +1,4 @@
-"""Several workers of one crawl over sockets, with a Redis of their own."""
+"""Several workers of one crawl over sockets, with their own Redis."""
 
 from __future__ import annotations
 

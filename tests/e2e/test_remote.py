@@ -1,4 +1,4 @@
-"""Exports and a running crawl to a real S3 server: nothing is missing there at the end, and no file has the secret."""
+"""Exports and a running crawl to a real S3 server: it is complete at the end, and no file contains the secret."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_a_mirrored_crawl_is_killed_resumed_and_resumed_elsewhere(s3: S3Server, 
     assert done.returncode == 0, done.stderr
     whole = tmp_path / "whole"
     assert scrapy("pull", MIRROR, whole).returncode == 0
-    pages = [f"pages/{page_path(line['md5'])}" for line in history(folder) if line["md5"]]  # others were in flight
+    pages = [f"pages/{page_path(line['md5'])}" for line in history(folder) if line["md5"]]  # other pages were in flight
     archives = [f"warc/{path.name}" for path in (folder / "warc").iterdir()]
     for name in (*pages, *archives, "history.jsonl", "items.jsonl", "links.jsonl", "robots.jsonl"):
         assert (whole / name).read_bytes() == (folder / name).read_bytes(), name
@@ -93,7 +93,7 @@ def test_exports_and_feeds(s3: S3Server, tmp_path: Path, monkeypatch: pytest.Mon
         assert scrapy("export", folder, "--to", kind, local).returncode == 0
         done = scrapy("export", folder, "--to", kind, there)
         assert done.returncode == 0 and there in done.stdout, done.stderr
-        if kind != "wacz":  # which has the time
+        if kind != "wacz":  # WACZ files contain the time
             assert s3.files().cat_file(f"{BUCKET}/exports/{name}") == local.read_bytes()
     assert scrapy("export", folder, "--to", "markdown", f"s3://{BUCKET}/md").returncode == 0
     assert len(s3.keys(f"{BUCKET}/md")) == pages

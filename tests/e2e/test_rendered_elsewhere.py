@@ -1,4 +1,4 @@
-"""What pages in a real Chromium ask of hosts that are not theirs: their servers see one request at a time, and rests."""
+"""Requests of pages in a real Chromium to other hosts: each server sees one request at a time, with rests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What pages in a real Chromium ask for: questions by POST, with cookies of one page load, frames; and the archive of it."""
+"""Requests of pages in a real Chromium: queries by POST, cookies of one page load, frames; and their archive."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Asked(NamedTuple):
 
 
 class Web:
-    """A proxy's view of three sites, and of another that theirs ask for things."""
+    """Three sites, and a fourth one that their pages send requests to, served by a proxy."""
 
     def __init__(self) -> None:
         self.asked: list[Asked] = []

@@ -1,4 +1,4 @@
-"""A web half of whose sites are made by scripts, crawled with a real Chromium and without one."""
+"""A web in which scripts generate half of the sites, crawled with and without a real Chromium."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ KEYWORDS = "coral reef fish"
 
 
 class Web(ScriptWeb):
-    """Three pages more, each a redirect of another kind by its script; and a robots.txt that forbids a script."""
+    """Adds three pages, each with another kind of redirect by script; and a robots.txt that forbids a script."""
 
     def get(self, url: str) -> Reply:
         html = {"content-type": "text/html"}
@@ -37,7 +37,7 @@ def items(folder: Path) -> list[dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def rendered(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Web, list[Any]]]:
-    """A crawl with ``CRAWL_RENDER=needed``: its folder, the web, and what was asked for."""
+    """A crawl with ``CRAWL_RENDER=needed``: its folder, the web, and the requests."""
     if CHROMIUM is None:
         pytest.skip("no Chromium: scripts/install-chromium installs one")
     place, web = tmp_path_factory.mktemp("rendering"), Web(sites=4, pages=4)
@@ -78,7 +78,7 @@ def test_redirects_by_script_are_followed(rendered: tuple[Path, Web, list[Any]])
 
 
 def test_robots_txt_holds_for_the_browser_and_one_probe_is_enough(rendered: tuple[Path, Web, list[Any]]) -> None:
-    """A site whose script is forbidden shows nothing: its first page is rendered, and no other."""
+    """A site whose script is forbidden shows nothing: only its first page is rendered."""
     folder, _, log = rendered
     assert not [access for access in log if access["host"] == "s3.example" and "static" in access["url"]]
     unread = [line for line in history(folder) if line["url"].startswith("http://s3.example/")]

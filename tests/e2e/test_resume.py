@@ -1,4 +1,4 @@
-"""A crawl that was stopped and resumed continues as if it had never been stopped, whatever its ordering has learnt."""
+"""A resumed crawl continues as if it had never been stopped, whatever its ordering has learnt."""
 
 from __future__ import annotations
 
@@ -30,21 +30,21 @@ TOPIC = Topic(
 FETCHES = 60
 # A batch of Best-N-First is chosen anew after a stop.
 LEARNING = [name for name, cls in ORDERINGS.items() if cls.learns and name != "local_rank"]
-OFTEN = {"distill_every": 10, "train_every": 10}  # what is done now and then is done before the stop and after it
+OFTEN = {"distill_every": 10, "train_every": 10}  # periodic work runs both before and after the stop
 
 
 class Outcome(NamedTuple):
-    """What was fetched, in order and with which score; and the scores of what waits."""
+    """The fetched URLs in order with their scores; and the scores of the waiting URLs."""
 
     fetched: list[tuple[str, float]]
     waiting: dict[str, float]
 
 
 class Laboratory:
-    """The sample web, and a tenth of it as the archive of orderings that need one.
+    """The sample web, and a tenth of it as the archive for orderings that need one.
 
-    Two things that a resumed ordering cannot know as it did are left out: the text of pages that asked not to be kept,
-    and at which moment robots.txt refused a URL. No request is refused by robots.txt here, and no page says noindex.
+    Two things are excluded because a resumed ordering cannot restore them: the text of pages that asked not to be kept,
+    and the moment at which robots.txt refused a URL. Here robots.txt refuses no request, and no page says noindex.
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""A web that changes while it is crawled, over real sockets: every change is found, told once, and survives ``kill -9``."""
+"""A web that changes during the crawl, over real sockets: every change is found, reported once, and survives ``kill -9``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Workers that share a collection, over real sockets: every change is found once, whoever dies or comes late."""
+"""Workers that share a collection, over real sockets: every change is found once, even if workers die or join late."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def server(tmp_path: Path) -> Iterator[RedisServer]:
 
 
 def interrupt(crew: Crew) -> None:
-    """End all workers as Ctrl-C does."""
+    """Send SIGINT to all workers, as Ctrl-C does."""
     for process in crew.processes.values():
         process.send_signal(signal.SIGINT)
     for name, process in crew.processes.items():
@@ -118,7 +118,7 @@ def test_the_rate_is_that_of_all_workers(tmp_path: Path, server: RedisServer) ->
 
 
 def test_a_worker_without_the_folders_of_others_sees_changes(tmp_path: Path, server: RedisServer) -> None:
-    """As on another machine, long after: the pages are not there, and the messages were forgotten."""
+    """A worker on another machine, much later: the pages are not there, and the messages have expired."""
     urls = [f"http://h{n}.example/" for n in range(6)]
     web = DictWeb(dict(page(url, text=f"coral reef number {chr(97 + n)} with words") for n, url in enumerate(urls)))
     settings = {**SETTINGS, "FRONTIER_REDIS_MESSAGES": 1, "CRAWL_MAX_PAGES": 6, "CRAWL_RATE": 20 * 3600}

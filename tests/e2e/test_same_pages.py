@@ -1,4 +1,4 @@
-"""The same web as a folder without sockets and behind a server: one request at a time stores the same pages in one order."""
+"""A web as a folder without sockets and behind a server: one request at a time stores the same pages in the same order."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ HOSTS, PAGES, BUDGET = 12, 6, 40
 
 
 def write_web(folder: Path) -> Path:
-    """Pages of 12 hosts with a few links each, some about reefs; every third host has rules for robots."""
+    """Pages of 12 hosts with a few links each, some about reefs; every third host has a robots.txt."""
     random = Random(3)
     names = [(f"h{h}.example", "index.html" if not p else f"{p}.html") for h in range(HOSTS) for p in range(PAGES)]
     for number, (host, name) in enumerate(names):
@@ -32,7 +32,7 @@ def write_web(folder: Path) -> Path:
 
 @pytest.mark.parametrize(("ordering", "frontier"), [("best_first", "memory"), ("dom", "memory"), ("dom", "disk")])
 def test_a_virtual_web_and_sockets_store_the_same_pages(tmp_path: Path, ordering: str, frontier: str) -> None:
-    """Whichever frontier the virtual web is crawled with; behind the server it is the one in memory."""
+    """This holds for any frontier of the virtual web; the crawl of the server uses the frontier in memory."""
     web = write_web(tmp_path / "web")
     topic = topic_file(tmp_path, *(f"http://h{h}.example/" for h in range(3)))
     settings = {"ordering": ordering, "CONCURRENT_REQUESTS": 1, "CRAWL_MAX_PAGES": BUDGET}

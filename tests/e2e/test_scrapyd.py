@@ -1,4 +1,4 @@
-"""A real Scrapyd: deploy, schedule, cancel, resume. All code and data come out of the zipped egg."""
+"""A real Scrapyd: deploy, schedule, cancel, resume. All code and data are loaded from the zipped egg."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from support.scrapyd import PROJECT, Scrapyd, make_deploy, running_scrapyd
 
 pytestmark = pytest.mark.slow
 
-# None of these has a calendar without end, where the pages that are found depend on the order of the crawl.
+# None of these hosts has an endless calendar, whose pages found depend on the order of the crawl.
 REEF_HOSTS = [
     f"www.{name}.example"
     for name in ("lagoon-notes", "hobby-ring", "coralpedia", "atoll-letters", "bleachwatch", "reef-atlas")
@@ -34,7 +34,7 @@ POLITENESS_MAX_CRAWL_DELAY = 0
 
 @pytest.fixture(scope="module")
 def scrapyd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scrapyd]:
-    """With the project deployed to it."""
+    """A Scrapyd with the project deployed to it."""
     folder = tmp_path_factory.mktemp("scrapyd")
     with running_scrapyd(folder / "server") as server:
         done = make_deploy(server, folder / "tree")
@@ -83,7 +83,7 @@ def test_two_topics_one_cancelled_and_resumed(scrapyd: Scrapyd, tmp_path: Path) 
 
 
 def test_jobs_that_cannot_start_say_why_in_their_logs(scrapyd: Scrapyd, tmp_path: Path) -> None:
-    """A topic that there is not; and of two jobs of one topic the second, which ends at once: the first continues."""
+    """A job with a missing topic, and the second of two jobs of one topic, which ends at once while the first continues."""
     job = scrapyd.schedule("dmo")
     scrapyd.wait_until("finished", job)
     assert "topic 'dmo': expected a topic file, TOML text, or a topic of the project (demo" in scrapyd.log(job)

@@ -1,4 +1,4 @@
-"""Page series over a real crawl: fetched in order although better pages wait, and joined when they are exported."""
+"""Page series in a real crawl: fetched in order although better pages wait, and joined by the export."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OTHERS = [f"http://a.example/reef{n}" for n in range(12)]
 
 
 def part(number: int) -> Reply:
-    """A part of the story that names all parts, and the next one, but says little of the topic."""
+    """A part of the story that links to all parts and to the next one, but says little about the topic."""
     row = "".join(f"<a href='{url}'>{n}</a> " for n, url in enumerate(STORY, start=1))
     following = f"<a href='{STORY[number]}'>Next page</a>" if number < len(STORY) else ""
     text = f"<main><p>Part {number} of a long story that mentions a coral once, and tells of much else.</p></main>"
@@ -26,7 +26,7 @@ def part(number: int) -> Reply:
 
 
 def own_words(url: str) -> str:
-    """What no other page says."""
+    """Words that occur on no other page."""
     number = int(url.rpartition("reef")[2])
     return " ".join(chr(97 + number) * length for length in range(3, 20))
 

@@ -1,4 +1,4 @@
-"""Sitemaps over real sockets: found by robots.txt, fetched politely, followed, and known again after ``kill -9``."""
+"""Sitemaps over real sockets: found in robots.txt, fetched politely, followed, and remembered after ``kill -9``."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def xml(kind: str, *urls: str) -> bytes:
 
 
 def web() -> DictWeb:
-    """A host with an index, a packed sitemap behind a redirect, and a broken one; its front page links to nothing."""
+    """A host with an index, a compressed sitemap behind a redirect, and a broken one; its front page has no links."""
     replies = dict([page(HOME, text="coral reef"), page(ELSEWHERE), *(page(url, text="coral reef") for url in PAGES)])
     rules = "User-agent: *\nDisallow: /coral/7\nSitemap: /index.xml.gz\nSitemap: http://a.example/gone.xml\n"
     replies |= dict([robots("http://a.example", rules)])

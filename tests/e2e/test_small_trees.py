@@ -1,4 +1,4 @@
-"""A crawl without a budget gets every page of sites as people upload them, and ends by itself."""
+"""A crawl without a budget fetches every page of small sites as people upload them, and then ends."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SITES = trees()
 
 @pytest.fixture(scope="module")
 def visits(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
-    """The history of a crawl of all three, by URL."""
+    """The history of a crawl of all three sites, by URL."""
     folder = tmp_path_factory.mktemp("trees")
     write(SITES, folder / "web")
     topic = topic_file(folder, *(f"http://{host}/index.html" for host in SITES), keywords="tomato bed harvest")

@@ -1,4 +1,4 @@
-"""Workers of one crawl whose pages are in one store: some are killed, the store goes away, and all of it is read as one crawl."""
+"""Workers of one crawl with a common store: workers are killed, the store fails, and the store still reads as one crawl."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def redis(tmp_path: Path) -> Iterator[RedisServer]:
 
 
 def read_once(place: str) -> dict[str, bytes]:
-    """The pages that a reader of the store sees, each with its bytes; none is there twice, or without its item and its file."""
+    """The pages and bodies that a reader of the store sees; check that each is there once, with its item and its file."""
     crawl = open_crawl(place)
     urls = [visit.url for visit in crawl.visits() if visit.md5]
     assert max(Counter(urls).values(), default=1) == 1
@@ -56,7 +56,7 @@ def test_a_worker_is_killed_while_it_sends_and_the_store_goes_away(
 
         def killed(data: bytes) -> bool:
             if b"/workers/a/segments/000001" not in data or not data.startswith(b"PUT"):
-                return b"/workers/b/pages/" in data  # the store refuses the other one
+                return b"/workers/b/pages/" in data  # the store refuses the pages of worker b
             crew.processes["a"].kill()
             return True
 

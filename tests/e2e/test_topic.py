@@ -93,7 +93,7 @@ def test_a_check_names_what_is_weak(weak: Path) -> None:
         ("CRAWL_MAX_PAGES", "hint"),
         ("http://dead.example/", "warning"),
         (SEEDS[2], "warning"),  # a ring of hobbies
-        ("keywords", "hint"),  # on none of so few pages
+        ("keywords", "hint"),  # absent from the few pages
     }
 
 

@@ -1,4 +1,4 @@
-"""A crawl of several topics over sockets: topics join and leave while it runs, and ``kill -9`` loses nothing of theirs."""
+"""A crawl of several topics over sockets: topics join and leave while it runs, and ``kill -9`` loses none of their data."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ RELEVANT = 0.1
 
 
 def a_web(hosts: int = 6, pages: int = 15, seconds: float = 0.02) -> DictWeb:
-    """Hosts for each topic, whose pages link on, to the next host of the topic, and now and then to those of others."""
+    """Hosts for each topic, whose pages link to the next page, the next host of the topic, and sometimes to other topics."""
     names = list(TEXTS)
     found: dict[str, Any] = {}
     for name, text in TEXTS.items():
@@ -45,7 +45,7 @@ def write(folder: Path, name: str, **fields: object) -> Path:
     path, draft = folder / f"{name}.toml", folder / f".{name}"
     values = {"keywords": TEXTS[name].split(), "seeds": [f"http://www.{name}0.example/"], **fields}
     draft.write_text("".join(f"{key} = {json.dumps(value)}\n" for key, value in values.items()))
-    draft.rename(path)  # whole at once, as editors do
+    draft.rename(path)  # atomically, as editors do
     return path
 
 
@@ -55,7 +55,7 @@ def crawl(topics: Path, folder: Path, port: int, **settings: object) -> Any:
 
 
 def until(seen: Callable[[], bool], process: subprocess.Popen[bytes], seconds: float = 120.0) -> None:
-    """Wait for something to happen while a crawl runs."""
+    """Wait until ``seen`` returns true while a crawl runs."""
     deadline = time.monotonic() + seconds
     while not seen():
         assert process.poll() is None, "the crawl ended before"

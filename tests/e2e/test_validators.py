@@ -1,4 +1,4 @@
-"""ETag, Last-Modified and lifetimes, as a server sends them and as they are kept."""
+"""ETag, Last-Modified and lifetimes, as a server sends them and as they are stored."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_anything_else_is_not(value: str) -> None:
 
 
 class Pages(http.server.BaseHTTPRequestHandler):
-    """A page with validators, one without, a hostile one, a missing one and one that was modified just now."""
+    """Serves pages with validators, without, with hostile ones, a missing page, and one that was modified just now."""
 
     def do_GET(self) -> None:
         name = self.path.strip("/")
@@ -46,7 +46,7 @@ class Pages(http.server.BaseHTTPRequestHandler):
             self.wfile.write(f"<title>{name}</title><p>coral reef {links}".encode())
 
     def log_message(self, *_: object) -> None:
-        """Nothing."""
+        """Log nothing."""
 
 
 @pytest.fixture

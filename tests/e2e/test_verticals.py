@@ -1,4 +1,4 @@
-"""Forums and lists over a real crawl: views are not fetched, units become items, and an own template decides for its site."""
+"""Forums and lists in a real crawl: views are not fetched, units become items, and a user's template decides for its site."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SERIES = 40
 
 @pytest.fixture(scope="module")
 def crawled(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Site, Path]:
-    """A forum, crawled with series; the topic file, the site, the crawl folder."""
+    """Crawl a forum with series; return the topic file, the site, and the crawl folder."""
     place = tmp_path_factory.mktemp("verticals")
     site = Site("forum", "a", 3)
     write([site], place / "web")

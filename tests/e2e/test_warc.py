@@ -1,4 +1,4 @@
-"""A crawl over sockets that is archived while it runs: what is in the archive, after kills too, and what it is good for."""
+"""A crawl over sockets that is archived while it runs: the content of the archive, also after kills, and its uses."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ ONE_BY_ONE = {"CONCURRENT_REQUESTS": 1, "CRAWL_MAX_PAGES": 40}  # in an order th
 
 
 def a_web() -> Mapping[str, Answer]:
-    """Pages of ten hosts in all encodings, some of them copies, with redirects, failures and rules for robots."""
+    """Pages of ten hosts in all encodings, some of them copies, with redirects, failures and robots.txt files."""
     random = Random(8)
     urls = [f"http://h{h}.example/{p or ''}" for h in range(HOSTS) for p in range(PAGES)]
     web = {}
     for number, url in enumerate(urls):
         links = [*random.sample(urls, 4), "/moved", "/gone", "/picture"]
         words = " ".join(random.choices(["coral", "reef", "polyp", "steam", "train"], k=4))
-        # Each host has one page that is the same everywhere: the same bytes, under another compression or none.
+        # One page is the same on all hosts: the same bytes, with different compression or none.
         name, text, links = (
             ("copy", "coral", ["http://h1.example/"]) if number % PAGES == 5 else (str(number), words, links)
         )

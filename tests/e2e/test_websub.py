@@ -1,4 +1,4 @@
-"""A feed with a hub, over real sockets: what is published is fetched when the hub says so, also after ``kill -9``."""
+"""A feed with a hub, over real sockets: new pages are fetched when the hub announces them, also after ``kill -9``."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_what_is_published_is_fetched_when_the_hub_says_so(tmp_path: Path) -> No
     arguments = ("crawl", "topical", "-a", f"topic={topic_file(tmp_path, FRONT)}")
 
     def publish() -> float:
-        """Publish and deliver; the seconds until the new page is in the history."""
+        """Publish and deliver; return the seconds until the new page is in the history."""
         news.articles += 1
         began = time.time()
         assert web.publish() == [202]

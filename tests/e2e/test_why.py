@@ -1,4 +1,4 @@
-"""`scrapy why` over the folders of crawls: whatever became of a URL, it says so."""
+"""`scrapy why` on crawl folders: it reports what happened to a URL, in every case."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from support.crawling import crawl, history, scrapy, topic_file
 
 
 def text_of(page: int) -> str:
-    """A text of its own for each page: no copy of another."""
+    """A different text for each page, so that no page is a copy of another."""
     return "coral reef " + " ".join(f"word{page}x{number}" for number in range(90))
 
 
 @pytest.fixture(scope="module")
 def web(tmp_path_factory) -> Path:
-    """One host: a seed with good and bad links, a page that is forbidden, one that moved, a copy, and what copies link to."""
+    """One host: a seed with good and bad links, a forbidden page, one that moved, a copy, and the link targets of copies."""
     root = tmp_path_factory.mktemp("web")
     host = root / "web" / "reef.example"
     host.mkdir(parents=True)
@@ -89,7 +89,7 @@ def test_not_wanted_by_the_ordering(web: Path) -> None:
 
 
 def test_below_the_floor(tmp_path: Path) -> None:
-    """No link is put aside: what ``adaptive`` thinks little of waits in the frontier."""
+    """No link is put aside: URLs that ``adaptive`` scores low wait in the frontier."""
     topic = topic_file(tmp_path, "http://www.lagoon-notes.example/", "http://www.hobby-ring.example/")
     settings = {"VIRTUAL_WEB": "sample", "CRAWL_MAX_PAGES": 60, "ORDERING_ACTIVE": 10}
     folder = tmp_path / "floor"
