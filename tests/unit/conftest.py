@@ -1,4 +1,4 @@
-"""Fabricated crawl folders, as a crawl leaves them."""
+"""Fabricated crawl folders, like those of real crawls."""
 
 import dataclasses
 import json
@@ -48,7 +48,7 @@ def page():
 
 @pytest.fixture
 def crawl_of_pages(page):
-    """``crawl_of_pages(n)`` gives the visits of a plausible crawl: hosts, links, failures, redirects, pauses kept."""
+    """``crawl_of_pages(n)`` returns the visits of a plausible crawl: hosts, links, failures, redirects, polite pauses."""
 
     def make(n, seed=7, hosts=25, min_delay=1.0):
         random = Random(seed)
@@ -92,9 +92,9 @@ def crawl_of_pages(page):
 
 @pytest.fixture
 def write_runs(write_crawl, page):
-    """``write_runs(folder, skills)``: runs on topics t0, t1, ... that find 20 targets among 200 pages.
+    """``write_runs(folder, skills)`` writes runs on topics t0, t1, ... that find 20 targets among 200 pages.
 
-    ``skills`` maps an ordering to its odds of fetching a target rather than another page, one number a topic.
+    ``skills`` maps an ordering to its odds of fetching a target rather than another page, one number per topic.
     """
 
     def write(folder, skills, pages=200, targets=20):

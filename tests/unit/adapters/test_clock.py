@@ -1,4 +1,4 @@
-"""The clock of a run does not jump, whatever is done to the system's."""
+"""The clock of a run does not jump, even if the system clock does."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_a_step_in_the_middle_of_a_crawl_changes_no_pause(tmp_path: Path, fronti
 @pytest.mark.parametrize("frontier", ["memory", "disk"])
 @pytest.mark.parametrize("step", [-DAY, DAY, -1e9])
 def test_a_crawl_that_is_resumed_after_a_step_goes_on(tmp_path: Path, frontier: str, step: float) -> None:
-    """A server asked for five minutes: it gets these, and no more."""
+    """A server asked for a rest of five minutes: it gets exactly that."""
     system, web = System(), host_farm(1, 6)
     options = read_options({"ORDERING": "breadth_first", "FRONTIER": frontier, "CRAWL_SITE_BUDGET": 0})
     topic = Topic("reef", ("reef",), ("http://h0.example/",))
@@ -83,11 +83,11 @@ def test_nothing_that_runs_in_a_crawl_reads_the_wall_clock() -> None:
     places = [*(ROOT / "crawlproject" / "components").rglob("*.py"), *(ROOT / "middlewares").glob("*.py")]
     places += [*(ROOT / "spiders").glob("*.py"), *(ROOT / "pipelines").glob("*.py")]
     found = {path.name for path in places if reads.search(path.read_text())}
-    assert found <= {"virtual_web_server.py", "explanation.py"}  # a server of its own, and what ``scrapy why`` says
+    assert found <= {"virtual_web_server.py", "explanation.py"}  # a separate server, and the output of ``scrapy why``
 
 
 def crawled(folder: Path, frontier: str, step: float) -> list[tuple[str, float]]:
-    """What was taken when, by the steady clock, in a crawl in whose middle the wall clock is set."""
+    """The URLs and times (by the steady clock) of takes in a crawl during which the wall clock is set."""
     system, web = System(), host_farm(3, 5)
     clock, taken = system.steady(), []
     options = read_options({"ORDERING": "breadth_first", "FRONTIER": frontier, "CRAWL_SITE_BUDGET": 0})

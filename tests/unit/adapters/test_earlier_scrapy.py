@@ -1,4 +1,4 @@
-"""What the add-on makes of an earlier Scrapy; `make lowest` runs its tests with the earliest."""
+"""The add-on with earlier versions of Scrapy; `make lowest` runs its tests with the earliest one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ROBOTS = "User-agent: *\nCrawl-delay: 3\n"
 
 
 class Middleware:
-    """As that of Scrapy 2.14 to 2.17: it keeps a parser, which cannot tell a delay, for each host; of some None."""
+    """Like the middleware of Scrapy 2.14 to 2.17: for each host it keeps a parser without delays, or None."""
 
     def __init__(self) -> None:
         self._parsers: dict[str, Any] = {}

@@ -1,4 +1,4 @@
-"""What is said of a crawl that a second signal has ended."""
+"""The message after a second signal has ended a crawl."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_a_report_that_was_written_is_not_said_to_lack(tmp_path: Path, capsys: p
 
 
 def test_a_crawl_may_be_ended_while_it_is_put_together(capsys: pytest.CaptureFixture[str]) -> None:
-    """As while a long history is replayed: there are no extensions yet."""
+    """For example during the replay of a long history, when there are no extensions yet."""
     crawler = Crawler(Spider)
     tell_of_forced_end(crawler)
     assert capsys.readouterr().err.startswith("Stopped at once, without a report. ")

@@ -1,4 +1,4 @@
-"""A query is enough: seeds from earlier crawls, from files, and from a search service over sockets."""
+"""Seeds for a query: from earlier crawls, from files, and from a search service over sockets."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ QUICK = {"POLITENESS_MIN_DELAY": 0, "POLITENESS_FACTOR": 0, "CRAWL_MAX_PAGES": 6
 
 @pytest.fixture(scope="module")
 def crawls(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two earlier crawls: one of everything, one of bees."""
+    """Two earlier crawls: one of all topics, one about bees."""
     root, web = tmp_path_factory.mktemp("crawls"), SampleWeb()
     for name, words in (("all", ("coral reef", "honey bees")), ("bees", ("beehive", "honey"))):
         crawl_web(Topic(name, words, SEEDS), web, root / name, **QUICK)
@@ -70,7 +70,7 @@ def test_a_crawl_that_cannot_be_read_is_noted(crawls: Path, tmp_path: Path) -> N
 
 
 def test_what_a_stranger_wrote_does_not_lead_into_the_own_network(crawls: Path, tmp_path: Path) -> None:
-    assert find("coral reefs", crawls=crawls).seeds == ()  # .example is a name that no stranger can give away
+    assert find("coral reefs", crawls=crawls).seeds == ()  # nobody can register a name in .example
     path = tmp_path / "mine.txt"
     urls = ("http://10.0.0.1/", "http://wiki/", "http://localhost/", "https://reef.org:22/", "https://reef.org/")
     path.write_text("".join(f"{url} coral\n" for url in urls))

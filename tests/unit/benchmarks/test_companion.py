@@ -53,4 +53,4 @@ def test_on_the_sample_web_the_look_ahead_finds_what_a_reader_alone_does_not(
     assert sum(float(str(by[topic.name, "dom"]["found"])) for topic in topics) > 0
     table = "\n".join(benchmark.summary(lines, policies, "none"))
     assert "early" in table and "dom" in table
-    assert list(benchmark.run("sample", topics, policies, arguments)) == lines  # the same chances again
+    assert list(benchmark.run("sample", topics, policies, arguments)) == lines  # the same random draws again

@@ -9,7 +9,7 @@ ORDER = [1, 0, 3]
 
 
 def test_crawl_and_stop_has_found_so_many_of_the_k_best() -> None:
-    """R_1, R_2 and R_3 are 0.9, 0.7 and 0.5; then none, one and two of the pages visited are as important."""
+    """For R_1, R_2 and R_3 of 0.9, 0.7 and 0.5, none, one and two of the visited pages are as important."""
     assert list(crawl_and_stop(ORDER, IMPORTANCE)) == [0, 1 / 2, 2 / 3]
 
 
@@ -27,7 +27,7 @@ def test_a_full_buffer_flushes_what_seems_least_important_by_now() -> None:
     estimates = dict(enumerate(IMPORTANCE))
     buffer = LimitedBuffer(2, estimates.__getitem__)
     assert [buffer.visit(page) for page in (1, 2)] == [None, None]
-    estimates[1] = 0.6  # links to it were found meanwhile
+    estimates[1] = 0.6  # links to it have been found since
     assert buffer.visit(3) == 2
     assert buffer.visit(0) == 1
     assert buffer.pages() == [3, 0]

@@ -1,4 +1,4 @@
-"""The benchmark of copies: a small run of it, with the precision and recall that are promised."""
+"""The benchmark of copies: a small run reaches the promised precision and recall."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from benchmarks.duplicates import PAIRS, a_reader, check_estimates, cost, judge_generated, judge_real, made_up_pages
 from benchmarks.edited_pages import COPIES, OTHERS, edited_pairs
 
-WEBS = Path(os.environ.get("DEVELOPMENT_WEBS", "nowhere"))  # a folder as the option --webs wants it
+WEBS = Path(os.environ.get("DEVELOPMENT_WEBS", "nowhere"))  # a folder for the option --webs
 
 
 def test_generated_pairs_are_distinguished():

@@ -1,4 +1,4 @@
-"""The hostile web: a good part that is the same without the bad one, and bad sites without end."""
+"""The hostile web: a good part that does not depend on the bad part, and endless bad sites."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The honest webs of `idle.py` are honest: what they link to is there, or is known to be forbidden."""
+"""The honest webs of `idle.py` are honest: their link targets exist, or are known to be forbidden."""
 
 from __future__ import annotations
 

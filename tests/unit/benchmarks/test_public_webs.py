@@ -1,4 +1,4 @@
-"""Public sources become webs and topics: tiny ones of the same layout."""
+"""Conversion of public sources to webs and topics, on tiny sources of the same layout."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_topics_by_class_and_by_terms(webkb: Path, tmp_path: Path) -> None:
         "http://cs.misc.edu/cs4.html",
     }
     written = run("topics", out, tmp_path / "gold.toml", tmp_path / "silver.toml", "--out", tmp_path / "topics")
-    # Two pages off the topic are near it, too few for seeds.
+    # Only two pages off the topic are near it, too few for seeds.
     assert [Path(line).name for line in written.splitlines()] == ["gold.toml", "silver.toml"]
     for name in ("gold", "silver"):
         topic = load_topic(tmp_path / "topics" / f"{name}.toml")

@@ -1,4 +1,4 @@
-"""Orderings under controls: the active set of others, runs that have enough pages and seconds, and the tables."""
+"""Controlled comparisons of orderings: a shared active set, runs with enough pages and seconds, and the tables."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ROWS = [Row.spelled(text) for text in ("adaptive/as_is", "dom/as_is", "dom/activ
 
 @pytest.fixture(autouse=True)
 def registry(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
-    """What a test makes known is forgotten after it."""
+    """Undo the registrations of a test after it."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     known = dict(ORDERINGS)
     yield
@@ -51,7 +51,7 @@ def page_with(scores: list[float], host: str) -> Page:
 
 
 def raised_by(ordering: WithActiveSet, scores: list[float], host: str) -> set[str]:
-    """The URLs that are raised to the floor after such a page."""
+    """The URLs that are raised to the floor after a page with these scores."""
     page = page_with(scores, host)
     ordering.observe(page)
     assert [ordering.score(page, link) for link in page.links] == scores

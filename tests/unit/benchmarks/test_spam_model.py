@@ -1,4 +1,4 @@
-"""The benchmark of the spam classifier: which pages it labels."""
+"""The benchmark of the spam classifier: the choice of labelled pages."""
 
 from __future__ import annotations
 

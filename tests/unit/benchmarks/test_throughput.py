@@ -1,4 +1,4 @@
-"""The sums of the throughput benchmark, and the watch that rivals carry."""
+"""The totals of the throughput benchmark, and the timer in rival crawlers."""
 
 from __future__ import annotations
 

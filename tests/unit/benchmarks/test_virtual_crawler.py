@@ -19,7 +19,7 @@ def web(edges: list[tuple[int, int]]) -> Web:
 
 
 def test_the_random_crawler_draws_old_and_new_nodes_alike() -> None:
-    """Each of 100 nodes links to one node of its own: after 50 pages, any in the queue is equally likely to be next."""
+    """Each of 100 nodes links to one other node: after 50 pages, all nodes in the queue are equally likely to be next."""
     graph = web([*STAR, *((node, 100 + node) for node in range(1, 101))])
     far, expected = 0, 0.0
     trials = 400
@@ -40,7 +40,7 @@ def test_without_an_estimate_the_crawl_is_breadth_first() -> None:
 
 
 def test_the_hot_queue_of_figure_4_goes_first() -> None:
-    """2 and 4 are found by hot links; 3 by a cold one, and it stays where it is when a hot one leads to it, too."""
+    """2 and 4 are found by hot links; 3 by a cold one, and it keeps its queue when a hot link leads to it, too."""
     graph = web([(0, 1), (0, 2), (0, 3), (2, 4), (4, 3)])
     assert crawl(graph, HotQueue(Nothing(), {(0, 2), (2, 4), (4, 3)})) == [0, 2, 4, 1, 3]
 
@@ -54,7 +54,7 @@ def test_figure_5_stays_near_hot_pages() -> None:
 
 
 def test_both_queues_are_ordered() -> None:
-    """By backlinks: 3 has two links when it is chosen among the cold pages, 2 one; 4 is hot and comes before both."""
+    """By backlinks: among the cold pages, 3 has two links when it is chosen, and 2 has one; 4 is hot and precedes both."""
     graph = web([(0, 1), (0, 2), (0, 3), (1, 3), (1, 4)])
     assert crawl(graph, HotQueue(Backlinks(len(graph)), {(1, 4)})) == [0, 1, 4, 3, 2]
 

@@ -1,4 +1,4 @@
-"""The verdict of worker_kills: the k rule is each worker's own."""
+"""The verdict of worker_kills: each worker keeps the k rule separately."""
 
 from __future__ import annotations
 

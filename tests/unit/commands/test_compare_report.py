@@ -24,7 +24,7 @@ SKILLS = {
 
 
 def scrapy(*arguments, cwd):
-    """Runs outside any project, with the commands of this one."""
+    """Run a command of this project outside any project."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "SCRAPY_SETTINGS_MODULE": "only_these", "COLUMNS": "80"}
     (cwd / "only_these.py").write_text('COMMANDS_MODULE = "crawlproject.commands"\n')
     environment["PYTHONPATH"] += os.pathsep + str(cwd)
@@ -41,7 +41,7 @@ def test_without_targets_the_harvest_is_compared(write_runs, tmp_path, capsys):
 
 
 def test_no_figure_is_cut_on_a_terminal(write_runs, tmp_path, monkeypatch):
-    """The widest table has room in 80 columns; where it has not, its lines go on in the next one."""
+    """The widest table fits in 80 columns; on narrower terminals its lines wrap."""
     runs = write_runs(
         tmp_path / "runs", {"adaptive": [0.3, 0.2] * 3, "breadth_first": [0.1, 0.2] * 3, "random": [0.01] * 6}
     )

@@ -1,4 +1,4 @@
-"""What holds for every sub-command: wrong options and help."""
+"""Properties of every sub-command: wrong options and help."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_a_closed_pipe_has_no_traceback(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_help_has_its_headings_and_no_others(name: str) -> None:
-    """Scrapy makes a heading of any line that ends in a colon, such as one that was folded behind "default:"."""
+    """Scrapy turns any line that ends in a colon into a heading, such as one that was wrapped after "default:"."""
     command = command_of(name)
     command.settings = Settings()
     parser = ScrapyArgumentParser(
@@ -135,7 +135,7 @@ def test_a_file_is_no_crawl_folder(name: str, tmp_path: Path, capsys: pytest.Cap
 def test_a_file_that_cannot_be_read_is_named(
     name: str, arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A folder in its place, since root may read every file."""
+    """The test uses a folder in place of the file, since root may read every file."""
     crawl = a_crawl(tmp_path, an_item(0, "coral"))
     visit = {"url": "http://h.example/", "status": 200, "at": 1.0, "md5": "0" * 32}
     (crawl / "history.jsonl").write_text(json.dumps(visit) + "\n")

@@ -1,4 +1,4 @@
-"""``scrapy frontier``: what it reports is what the frontier then does."""
+"""``scrapy frontier``: the frontier then does what the command reports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`scrapy rehearse`: lines of JSON, repeats, and the ways out."""
+"""`scrapy rehearse`: lines of JSON, repeats, and exit codes."""
 
 import json
 

@@ -99,7 +99,7 @@ WORDS = "corals polyps algae bleaching spawning lagoons atolls divers turtles sh
 
 
 def test_the_directory_of_the_topic_and_its_mirrors_do_not_become_seeds(topic, web, capsys):
-    """003 section 6: the directory by its domain; a mirror by a cosine over 90% in the space of the description's terms."""
+    """003 section 6: the directory is known by its domain; a mirror by a cosine over 90% on the description's terms."""
     topic.write_text(f'description = "{WORDS}"\n{TOPIC}')
     (web / "hub.example" / "index.html").write_text(f"<p>coral reefs and divers</p> {HUB}")
     for host, text in {"mirror.example": f"{WORDS} and much that the mirror adds", "www.dmoz.example": ""}.items():

@@ -1,4 +1,4 @@
-"""`scrapy spam`: labelled pages to a model, and a crawl with it."""
+"""`scrapy spam`: from labelled pages to a model, and a crawl with the model."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_arguments(labels: Path) -> None:
 
 
 def test_a_crawl_with_a_model(tmp_path: Path) -> None:
-    """A model that takes every page for spam shows in the history."""
+    """A model that classifies every page as spam shows in the history."""
     model = tmp_path / "model.json"
     model.write_text('{"format": 1, "intercept": 3.0, "weights": {}}')
     topic = replace(load_topic(TOPIC), targets=())

@@ -1,4 +1,4 @@
-"""`scrapy topic from-taxonomy`: topics with seeds and targets from a directory of the web."""
+"""`scrapy topic from-taxonomy`: topics with seeds and targets from a web directory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`scrapy why`, over crawl folders made by hand and over one that a crawl leaves."""
+"""`scrapy why` on hand-made crawl folders and on the folder of a crawl."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def open_frontier(path: Path) -> JournaledFrontier:
 
 
 def ask(folder: Path, url: str) -> int:
-    """The exit code of the command, run in this process."""
+    """Run the command in this process; return its exit code."""
     return invoke(why.WhyCommand(), folder, url)
 
 
@@ -207,7 +207,7 @@ GREEDY, MODEST = "http://greedy.example/", "http://modest.example/"
 
 
 def a_blocked_crawl(folder: Path, *, status: int = 0) -> None:
-    """Of a host that redirects for ever, or answers with ``status``; another one waits behind it."""
+    """A crawl of a host that redirects for ever, or answers with ``status``; another host waits behind it."""
     now = time()
     topic = Topic("reef", ("coral reef",), (SEED,))
     crawl = assemble(topic, read_options({"CRAWL_BLOCKED_REST": 1000}), clock=lambda: now, folder=folder)

@@ -1,4 +1,4 @@
-"""The extension for browsers: what it asks for, and that what it names is there."""
+"""The browser extension: its permissions, and that the files that it names exist."""
 
 from __future__ import annotations
 

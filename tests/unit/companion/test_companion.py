@@ -1,4 +1,4 @@
-"""What the person does, what is learned of it, and what is suggested."""
+"""The actions of the person, what the companion learns from them, and its suggestions."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_pages_like_those_the_person_stays_on_come_first_with_the_reason(tmp_pat
         "cach",
     }
     assert found[0].clicks == 2
-    assert f"{A}/goals" not in [each.url for each in found]  # left at once: it is worth less than nothing
+    assert f"{A}/goals" not in [each.url for each in found]  # left at once: negative evidence
 
 
 def test_before_anything_is_learned_the_page_at_hand_says_what_is_like(tmp_path: Path) -> None:
@@ -183,7 +183,7 @@ def test_words_of_the_profile_and_of_the_page_are_looked_for(tmp_path: Path) -> 
 
 
 def test_what_surrounds_any_page_is_no_interest(tmp_path: Path) -> None:
-    """Words of the web are more frequent there than what the page is about."""
+    """Common words of the web are more frequent there than the words of the subject."""
     about = "Etag valid. " + "News of the web, day by day: home page, click, share, read more. " * 3
     person = Browsing(tmp_path, dict([page(f"{A}/", text=about)]))
     person.open(f"{A}/", seconds=120)

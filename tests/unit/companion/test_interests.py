@@ -1,4 +1,4 @@
-"""Interests: what is learned from pages, and what is like them."""
+"""Interests: learned from pages, and compared with other pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The look-ahead on a small web: what is fetched, in which order, and what is not."""
+"""The look-ahead on a small web: which pages it fetches, in which order, and which it does not."""
 
 from __future__ import annotations
 

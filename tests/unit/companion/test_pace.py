@@ -1,4 +1,4 @@
-"""How much is fetched for a person."""
+"""The number of fetches for a person."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The HTML that a browser shows, as terms."""
+"""The terms of the HTML that a browser shows."""
 
 from __future__ import annotations
 

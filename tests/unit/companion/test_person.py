@@ -1,4 +1,4 @@
-"""What is kept of a person on disk."""
+"""The data of a person on disk."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a crawl does with the floor of its ordering."""
+"""How a crawl applies the floor of its ordering."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LINKS = {"http://active.example/": 0.8, "http://spare.example/": 0.55, "http://p
 
 
 class Divided(BaseOrdering):
-    """Links have the scores of a table; the floor is what a test says."""
+    """Links have the scores of a table; a test sets the floor."""
 
     learns = True
 
@@ -72,7 +72,7 @@ def fetch(crawl: Crawl, *links: str) -> None:
 
 
 def hosts_taken(crawl: Crawl) -> list[str]:
-    """What is taken while nothing ends."""
+    """The hosts taken while no fetch ends."""
     return [host_of(url.url) for url in iter(lambda: crawl.take(2.0), None)]
 
 
@@ -118,7 +118,7 @@ def test_when_nothing_active_waits_the_best_of_the_others_are_taken(opened) -> N
 
 def test_what_an_earlier_version_put_aside_waits_after_a_resume(opened) -> None:
     crawl = opened()
-    crawl.frontier._store.evict("http://spare.example/", 0)  # where it was put aside, the frontier did not know it
+    crawl.frontier._store.evict("http://spare.example/", 0)  # put aside, it was unknown to the frontier
     crawl.close("stopped", 3.0)
     resumed = opened(fetches=0)
     waiting = {url.url: (url.score, url.depth, url.parent) for url in resumed.frontier.waiting()}

@@ -1,4 +1,4 @@
-"""A crawl put together: which setting reaches which part, and what an ordering is shown."""
+"""Assembly of a crawl: which setting reaches which part, and which data an ordering receives."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def test_examples_are_found_before_the_crawl(tmp_path: Path) -> None:
     with pytest.raises(BadTopic, match=r"examples\.positive\[0\]: http://a\.example/ is neither in"):
         assembled(tmp_path / "nowhere", topic=topic, ORDERING="focused")
     assert not (tmp_path / "nowhere").exists()
-    assembled(tmp_path / "dom", topic=topic, ORDERING="dom")  # which reads no examples
+    assembled(tmp_path / "dom", topic=topic, ORDERING="dom")  # dom reads no examples
 
 
 def test_examples_are_found_in_the_pages_of_a_resumed_crawl(tmp_path: Path) -> None:

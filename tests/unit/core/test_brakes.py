@@ -1,4 +1,4 @@
-"""What slows a crawl down beside politeness."""
+"""Brakes, which slow a crawl down in addition to politeness."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SEEDS = tuple(f"http://h{number}.example/" for number in range(5))
 
 
 class Until:
-    """Forbids all before a time, which each fetch puts off."""
+    """Forbids all fetches before a time, which each fetch postpones."""
 
     def __init__(self, time: float) -> None:
         self.time = time

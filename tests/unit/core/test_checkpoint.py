@@ -1,4 +1,4 @@
-"""A crawl that goes on from a checkpoint knows what one knows that has read all pages again."""
+"""A crawl that resumes from a checkpoint has the same state as one that reads all pages again."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ PLAIN = {
     "POLITENESS_FACTOR": 0,
     "CRAWL_CHECKPOINT_SECONDS": 5,
 }
-WEB = RandomWeb(4, told=False)  # the text of pages that ask not to be kept is not there to be read again
-# Written: what learns, needs no archive, hands nothing down, and has no tools of its own that belong to a run.
+WEB = RandomWeb(4, told=False)  # the text of pages that ask not to be kept cannot be read again
+# Checkpointed orderings: they learn, need no archive, pass nothing down, and hold no tools that belong to a run.
 FIT = sorted(
     {name for name, cls in ORDERINGS.items() if cls.learns and not (cls.needs_archive or cls.needs_targets)}
     - {"focused", "context_graph", "infospiders", "keyword_queue", "search_impact"}
@@ -72,7 +72,7 @@ def opened(folder: Path, ordering: str, **settings: Any) -> Crawl:
 
 
 def killed(folder: Path, ordering: str, fetches: int = 60, web: RandomWeb = WEB, **settings: Any) -> Path:
-    """A crawl that was killed some time after its first checkpoint."""
+    """The folder of a crawl that was killed some time after its first checkpoint."""
     crawl = opened(folder, ordering, **settings)
     now = crawl_on(crawl, web, fetches // 2)
     wait_for(folder / NAME)
@@ -88,7 +88,7 @@ def killed(folder: Path, ordering: str, fetches: int = 60, web: RandomWeb = WEB,
 
 @pytest.fixture(scope="module", autouse=True)
 def _forks_cost_the_crawl_nothing() -> Iterator[None]:
-    """Its clock is not that of the process, which has the memory of many tests to copy."""
+    """Exclude the time of forks from the clock of the crawl, as this process has the memory of many tests to copy."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(forked_file.os, "times", lambda: SimpleNamespace(system=0.0))
         yield
@@ -123,7 +123,7 @@ def head_of(folder: Path, name: str = NAME) -> dict[str, Any]:
 
 
 def assert_known_as_a_whole_replay_knows(left: Path, ordering: str, web: RandomWeb = WEB, **settings: Any) -> None:
-    """A crawl that goes on from its checkpoint, and one without: what they know, and what they fetch then."""
+    """Compare a crawl that resumes from its checkpoint with one without: their state, and their next fetches."""
     whole = Path(shutil.copytree(left, left.with_name("whole")))
     remove_checkpoints(whole)
     settings = {"CRAWL_CHECKPOINT_SECONDS": 1000, **settings}
@@ -139,7 +139,7 @@ def assert_known_as_a_whole_replay_knows(left: Path, ordering: str, web: RandomW
 
 
 def known(crawl: Crawl) -> dict[str, Any]:
-    """All that was learned, and what waits."""
+    """All learned state, and the waiting URLs."""
     found = {type(learner).__name__: state(learner, RUN_TIME) for learner in learners(crawl)}
     found["waiting"] = {url.key: (url.score, url.precedence) for url in crawl.frontier.waiting()}
     return found
@@ -198,7 +198,7 @@ def test_the_pages_before_it_are_not_read_again(left: Path) -> None:
     crawl.close("stopped", 3000.0)
 
 
-# Everything happens that the parts learn from: probes, blocks, copies, rules, templates, sites over budget, stopping.
+# All events that parts learn from occur: probes, blocks, copies, rules, templates, sites over budget, stopping.
 ALL_PARTS = {
     "CRAWL_SITE_BUDGET": 1,
     "TRAP_TEMPLATES": True,
@@ -391,7 +391,7 @@ def test_without_the_state_of_the_ordering_there_is_that_of_the_parts(tmp_path: 
 
 
 class Stranger:
-    """What a folder of a stranger may have in it."""
+    """An object whose unpickling calls a function, as a hostile folder may contain."""
 
     def __init__(self, call: Any, *arguments: Any) -> None:
         self.reduced = call, arguments

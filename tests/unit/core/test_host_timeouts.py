@@ -1,4 +1,4 @@
-"""Time-outs: quick hosts have less time, slow ones all of it, and no host is lost to a short one twice."""
+"""Time-outs: quick hosts have shorter ones, slow hosts the full one, and no host fails twice through a short one."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_a_host_that_failed_has_all_time_again() -> None:
 
 
 def test_quick_answers_do_not_take_it_from_a_host_that_has_one_slow_page() -> None:
-    """Its robots.txt comes at once, and so do its other pages."""
+    """Its robots.txt and its other pages arrive at once."""
     timeouts = HostTimeouts(5.0)
     timeouts.answered("host", 0.05)
     timeouts.failed("host", 5.0)

@@ -1,4 +1,4 @@
-"""Memory in pages of 2 MB: it is there, and is given back, as is what was taken before. Each in a process of its own."""
+"""Huge pages of 2 MB: they are used and released, as is memory allocated before. Each test runs in a separate process."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def are_whole(found):
 
 
 def run(script: str) -> dict[str, float]:
-    """What the script prints, as JSON."""
+    """Run a script and return its JSON output."""
     done = subprocess.run(
         [sys.executable, "-c", BEFORE + script], cwd=ROOT, capture_output=True, text=True, timeout=300, check=False
     )

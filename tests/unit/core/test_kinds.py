@@ -1,4 +1,4 @@
-"""What a URL is fetched for: its key in the frontier, and how stored records tell."""
+"""The kinds of fetches: their keys in the frontier, and how stored records represent them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ RECORDS = [
     CrawlUrl(URL + "#ab12", 1.0, request="{}"),
     CrawlUrl(URL, 1.0, kind="form", variant="q=reef"),
 ]
-YESTERDAY = {  # key and parent, as they were written -> what is meant
+YESTERDAY = {  # key and parent, as an earlier version wrote them -> meaning
     (URL, "http://h.example/"): (URL, "page", ""),
     (URL, "http://h.example/a/robots.txt"): (URL, "page", ""),
     (URL, "http://h.example/?x=/robots.txt"): (URL, "page", ""),

@@ -1,4 +1,4 @@
-"""Remembered addresses: as long as they hold, within bounds, and no more than a number."""
+"""Remembered addresses: for their lifetime within bounds, and up to a maximum number."""
 
 from __future__ import annotations
 

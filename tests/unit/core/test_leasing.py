@@ -1,4 +1,4 @@
-"""Which URL is leased next: hosts over budget are blocked in the frontier, URLs of bad templates are held there."""
+"""The choice of the next lease: hosts over budget are blocked in the frontier, URLs of bad templates are held."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def offer(crawl: Crawl, *hosts: str, pages: int = 3, score: float = 0.5) -> None
 
 
 def spend(crawl: Crawl, site: str, *, spam: float = 0.0) -> None:
-    """Fetches that use up the budget of a site, and more."""
+    """Make fetches that exceed the budget of a site."""
     for number in range(60):
         visit = Visit(f"http://www.{site}/old/{number}", 200, 2.0 + number / 100, md5="x", spam=spam)
         sites_of(crawl).tracker.learn(FetchEvent(visit, (), lambda: Page(visit.url)))  # noqa: B023
@@ -144,7 +144,7 @@ def test_a_probe_waits_for_the_rest_of_its_host_but_not_for_the_budget_of_its_si
 
 
 def test_an_ordering_with_an_active_set_makes_room_for_others(tmp_path: Path) -> None:
-    """The URLs of a blocked host do not keep others from their place."""
+    """The URLs of a blocked host take no places from other URLs."""
     crawl = a_crawl(tmp_path, "adaptive", ORDERING_ACTIVE=4)
     spend(crawl, "greedy.example", spam=1.0)
     hosts = ["www.greedy.example"] * 8 + [f"www.h{number}.example" for number in range(8)]

@@ -1,4 +1,4 @@
-"""What servers say of how long a page will be as it is: read, believed as far as it was true, and of use."""
+"""Page lifetimes stated by servers: they are parsed, believed as far as they proved true, and useful."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_what_servers_state(headers: dict[str, str], seconds: float) -> None:
      ("Sat, 09 Mar 2024 08:00:01 GMT", 0.5, False), ("Sat, 09 Mar 2024 07:00:00 GMT", 9.0, False)],
 )  # fmt: skip
 def test_a_second_that_is_not_over_names_no_version(date: str, later: float, kept: bool) -> None:
-    """The page may change again within it, and a server that is asked for later changes would say that there are none."""
+    """The page may change again within that second, and a conditional request would then report no change."""
     header = DATES["date"]
     at = parsedate_to_datetime(header).timestamp()
     assert modified({"last-modified": header, "date": date}, at + later) == header * kept
@@ -68,7 +68,7 @@ def test_whatever_is_sent_is_a_lifetime_or_none(control: str, expires: str, date
 
 
 def shown(known: Lifetimes, row: int, day: float, change: str, lifetime: float) -> CollectedPage:
-    """A visit of a page on a day; the page after it."""
+    """Visit a page on a day; return the page afterwards."""
     number = 1 if not change else 2
     visit = Visit(URL.format(row), 200, START + day * DAY, number=number, change=change, lifetime=lifetime * DAY)
     known.shown(visit, row)
@@ -76,7 +76,7 @@ def shown(known: Lifetimes, row: int, day: float, change: str, lifetime: float) 
 
 
 def planned(known: Lifetimes, page: CollectedPage, days: float) -> float:
-    """Days until the next visit of a page that is planned in so many days."""
+    """Days until the next visit of a page whose visit was planned in ``days`` days."""
     return (known.next_visit(page, page.at + days * DAY) - page.at) / DAY
 
 
@@ -113,7 +113,7 @@ def test_lifetimes_that_are_too_short_say_nothing(lifetime: float) -> None:
 
 
 def freshness(folder: Path, lifetimes: str) -> float:
-    """The mean share of time, from day 5 to 25, in which a page is as it is stored; a visit of each in 4 days."""
+    """The mean share of time, from day 5 to 25, in which the stored page is current; each page is visited every 4 days."""
     days, sites, pages = 25.0, 3, 14
     crawls: list[TimedCrawl] = []
     web = ChangingWeb(

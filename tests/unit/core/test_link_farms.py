@@ -1,4 +1,4 @@
-"""Link farms in a whole crawl: what was learned of them is there again when it is resumed, killed or not."""
+"""Link farms in a whole crawl: the learned state is restored on resume, after a kill or not."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def examined(crawl: Crawl, url: CrawlUrl) -> Page:
 
 
 def judged(page: Page) -> Page:
-    """Without how much of its text is new: which texts a host has shown is not learned again."""
+    """The page without its share of new text, as the texts shown by a host are not learned again."""
     return replace(page, signs={name: value for name, value in page.signs.items() if name not in (NOVELTY, NEW_TEXT)})
 
 
 def known(crawl: Crawl) -> dict[str, Any]:
-    """What is known of the links of sites, and what follows for their budgets."""
+    """The known links of sites, and the resulting budgets."""
     farms, links = {}, {}
     for url in crawl.folder.history:
         site, budget = sites_of(crawl).tracker.farms.site(url), sites_of(crawl).tracker.sites.site(url)

@@ -1,4 +1,4 @@
-"""Items and links that were removed are made again from the pages, byte by byte, or it is told that they are lost."""
+"""Removed items and links are rebuilt from the pages, byte by byte, or their loss is reported."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def test_lines_without_their_history_line_are_removed_from_the_middle(folder: Pa
 def test_lines_of_a_further_visit_that_a_kill_kept_out_of_the_history_are_cut_off(
     folder: Path, visited_again: bool
 ) -> None:
-    """Else a page counts as gone that has come back since."""
+    """Otherwise a page that has come back since would count as gone."""
     history = (folder / "history.jsonl").read_bytes().splitlines()
     page = json.loads(next(line for line in history if b'"md5":"' in line and b'"md5":""' not in line))
     if visited_again:

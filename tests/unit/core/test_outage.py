@@ -1,4 +1,4 @@
-"""A crawl through an outage, on a clock of its own, without Scrapy."""
+"""A crawl through an outage, on a virtual clock, without Scrapy."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BEGIN = 1_700_000_000.0
 def crawl_through(
     folder: Path, web: DictWeb, is_away: Callable[[float, str], bool], **settings: object
 ) -> tuple[Crawl, float, int]:
-    """A crawl to its end; its seconds, and how many fetches failed because nobody answered."""
+    """Run a crawl to its end; return it, its duration in seconds, and the number of fetches without an answer."""
     topic, now, failed = Topic("reef", ("reef",), (PORTAL,)), BEGIN, 0
     crawl = assemble(topic, read_options({"ORDERING": "dom", **settings}), clock=lambda: now, folder=folder)
     while not crawl.end_reason(now):
@@ -99,7 +99,7 @@ def test_an_outage_does_not_teach_the_budgets(tmp_path: Path) -> None:
 
 
 def links_to_the_dead(dead: int) -> DictWeb:
-    """Every page of a host that answers names hosts that do not, before its own pages."""
+    """Every page of a live host links to dead hosts before its own pages."""
     web = host_farm(2, 20)
     hosts = [f"http://dead{number}.example/" for number in range(dead)]
     for number, url in enumerate([PORTAL, "http://h0.example/", "http://h1.example/"]):
@@ -113,7 +113,7 @@ def links_to_the_dead(dead: int) -> DictWeb:
 def test_dead_hosts_do_not_stop_a_crawl_while_others_answer(
     tmp_path: Path, frontier: str, dead: int, most: float
 ) -> None:
-    """The first page names a hundred of them before any that answers, which is an outage for all that it tells."""
+    """The first page links to a hundred dead hosts before any live one, which is indistinguishable from an outage."""
     web = links_to_the_dead(dead)
     settings = {"FRONTIER": frontier, "CRAWL_SITE_BUDGET": 0, "TRAP_TEMPLATES": False, "CRAWL_MAX_PAGES": 30}
     crawl, seconds, _ = crawl_through(tmp_path, web, lambda at, url: "dead" in url, **settings)
@@ -123,7 +123,7 @@ def test_dead_hosts_do_not_stop_a_crawl_while_others_answer(
 
 @pytest.mark.parametrize("frontier", ["memory", "disk"])
 def test_while_pages_are_scarce_nobody_waits_for_the_dead(tmp_path: Path, frontier: str) -> None:
-    """What comes after all others comes before the next try of a host that does not answer, and after a host that rests."""
+    """URLs of the last class come before the next try of a dead host, and after a host that rests."""
     settings = {"FRONTIER": frontier, "CRAWL_MAX_PAGES": 1_000, "CRAWL_RETRY_DELAY": 60, "POLITENESS_MIN_DELAY": 20}
     crawl = assemble(Topic("reef", ("reef",), (PORTAL,)), read_options(settings), clock=lambda: BEGIN, folder=tmp_path)
     seed = crawl.take(BEGIN)

@@ -1,4 +1,4 @@
-"""The share that revisits have of all fetches, while others wait as well."""
+"""The share of revisits among all fetches while other URLs wait as well."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from crawlproject.parts.revisits.allocation import Slots
 
 @pytest.mark.parametrize("waiting", [1, 3, 200, 5000])
 def test_those_that_wait_go_at_the_rate(waiting: int) -> None:
-    """As they did not: each look of one that waited put all off."""
+    """Before, each look at a waiting revisit postponed all of them."""
     slots, begun, looks = Slots(), list[float](), 0
     slots.rate = 0.1
     line = [(0.0, number) for number in range(waiting)]
@@ -32,7 +32,7 @@ def test_those_that_wait_go_at_the_rate(waiting: int) -> None:
 
 @pytest.mark.parametrize("share", [0.5, 0.7, 0.9])
 def test_a_crawl_that_is_slower_than_its_rate_keeps_the_share(share: float) -> None:
-    """As it did not: revisits that are always due left nothing for new pages."""
+    """Before, revisits that were always due left nothing for new pages."""
     slots, due, revisits = Slots(), [0.0] * 50, 0
     slots.rate, slots.share = 1000.0 * share, share
     for step in range(5000):

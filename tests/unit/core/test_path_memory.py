@@ -1,4 +1,4 @@
-"""Several links lead to a waiting URL: what it inherits is that of the better path, whatever their scores."""
+"""Several links lead to a waiting URL: it inherits from the better path, whatever the scores of the links."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ FISH = [
 
 @pytest.mark.parametrize("pages", both_orders(FISH))
 def test_a_fish_keeps_the_depth_that_a_relevant_page_gave_it(pages: Sequence[Page]) -> None:
-    """Hersovici and others 1998, Figure 1: the maximum of both depths. The tenth link of a relevant page scores 0, with 3
-    to go; that of an irrelevant page 0.5, with 1 to go.
+    """Hersovici and others 1998, Figure 1: the maximum of both depths. The tenth link of a relevant page scores 0, with depth
+    3 left; the link of an irrelevant page 0.5, with depth 1 left.
     """
     found = after(FishSearch(a_context()), *pages)
     assert (found.score, found.inherited, found.depth) == (0.5, (3,), 1)

@@ -1,4 +1,4 @@
-"""Probes among the steps of a crawl: they wait, rest and end like URLs, and leave history and orderings alone."""
+"""Probes among the steps of a crawl: they wait, rest and end like URLs, and do not touch history and orderings."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ def receive(crawl: Crawl, url: CrawlUrl, body: bytes, now: float) -> None:
 
 
 def taken(crawl: Crawl, now: float, step: str | None = None) -> CrawlUrl:
-    """What is taken at ``now``: a probe of this step, or with None a page."""
+    """Take a URL at ``now`` and check that it is a probe of this step, or with None a page."""
     url = crawl.take(now)
     assert url is not None and (url.variant or None) == step
     return url
 
 
 def begun(folder: Path, **settings: object) -> tuple[Crawl, CrawlUrl, CrawlUrl]:
-    """A crawl after its seed, which links to two pages, and the probes that it led to: as a browser, and of what is not there."""
+    """A crawl after its seed, which links to two pages, and the resulting probes: as a browser, and for a missing page."""
     crawl = a_crawl(folder, **settings)
     receive(crawl, taken(crawl, 0.0), html("/one", "/two", text=text("home")), 10.0)
     first = crawl.take(12.0)

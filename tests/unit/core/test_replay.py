@@ -1,4 +1,4 @@
-"""After a resume, everything that learns knows what it knew before."""
+"""After a resume, every learner has its earlier state."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TOPIC = Topic("reefs", ("coral reef",), ("http://a.example/", "http://b.example/
 
 
 class Diary(RecordingOrdering):
-    """Notes revisions, too."""
+    """Also records revisions."""
 
     def revise(self) -> Iterable[tuple[str, float]]:
         self.events.append(("revision",))
@@ -69,7 +69,7 @@ def test_a_resumed_ordering_has_seen_the_same(tmp_path: Path) -> None:
 
 
 def test_a_page_is_read_as_its_headers_wanted(tmp_path: Path) -> None:
-    """They are not kept with it: the charset and the type are in the history, ``nofollow`` in the number of links."""
+    """The headers are not stored with the page: charset and type are in the history, ``nofollow`` in the number of links."""
     crawl, live = open_crawl(tmp_path)
     fetch(crawl, 10.0, "<p>ко<a href=/x>раллы".encode("koi8-r"), "text/html; charset=koi8-r")
     fetch(crawl, 20.0, b"<a href=/y>reef</a>", "text/plain")
@@ -112,7 +112,7 @@ def test_of_pages_that_are_not_there_nothing_is_learnt(tmp_path: Path) -> None:
 
 # ------------------------------------------------------------ all learners, field by field
 
-# What a run begins anew with, by class: it depends on the clock, on fetches in flight, or repeats what is learned.
+# Fields that each run starts afresh, by class: they depend on the clock or fetches in flight, or repeat learned state.
 RUN_TIME = {
     "Stopping": frozenset({"_began", "_now", "_next_look", "_saturated"}),
     "Probes": frozenset({"_log"}),
@@ -139,16 +139,16 @@ PROBED = {"CRAWL_SOFT_404_PROBE": 2, "CRAWL_CLOAKING_PROBE": 0.2, "CRAWL_SITEMAP
 PROBED |= {"CRAWL_CHECKPOINT_SECONDS": 0}  # a whole replay
 PROBED |= {"CRAWL_MIN_HARVEST": 0.001, "CRAWL_HARVEST_WINDOW": 50}
 
-# The history does not say when a URL was refused at its turn or gave way to another spelling, and has not the text of pages
-# that ask not to be kept: these webs have none of that. Nor does it say when a URL was held, which moves the active set of
-# ``adaptive``.
+# The history does not record when a URL was refused at its turn or replaced by another spelling, and lacks the text of pages
+# that ask not to be kept: these webs have no such URLs. Nor does it record when a URL was held, which changes the active set
+# of ``adaptive``.
 HOLDS_NOTHING = {"CRAWL_SITE_BUDGET": 0, "TRAP_TEMPLATES": False, "CRAWL_BLOCKED_REST": 0}
 LEARNING = ["adaptive", "backlink_count", "infospiders", "intelligent", "keyword_queue", "largest_site_first", "opic"]
 LEARNING += ["pagerank", "qmin", "reinforcement", "search_impact", "tag_path_bandit", "tres"]
 
 
 def learners(crawl: Crawl) -> list[Any]:
-    """All that learn in a crawl but its ordering, which goes with the links."""
+    """All learners of a crawl but its ordering, which learns with the links."""
     return [crawl.stopping, *(learn.__self__ for learn in crawl.parts.learning)]
 
 

@@ -1,4 +1,4 @@
-"""What one response may cost."""
+"""Limits on the cost of one response."""
 
 from __future__ import annotations
 

@@ -227,7 +227,7 @@ WILD = "Disallow: /a*b*c$\n"
 
 
 def test_wildcards_without_end_are_read_as_far_as_they_count(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Counted, not timed: of 20,000 rules as many are taken as it needs to see that they are too many."""
+    """Counted, not timed: of 20,000 rules only as many are read as it takes to see that they are too many."""
     taken = []
     monkeypatch.setattr(robots, "_rule", lambda key, value: taken.append(value) or f"Disallow: {value}")
     found = rules("User-agent: *\n" + WILD * 20_000)

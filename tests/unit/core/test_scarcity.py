@@ -1,4 +1,4 @@
-"""What is scarce, pages or time, decides from which score a host is spare."""
+"""The scarce resource, pages or time, determines the score below which a host is spare."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_a_budget_of_pages_leaves_room_for_hosts_that_are_nearly_as_good() -> No
 
 
 def taken_until(scarcity: Scarcity, ceiling: int, score: float) -> int:
-    """How many fetches of this score, under a floor of 1, bring the ceiling there."""
+    """The number of fetches with this score, under a floor of 1, that move the ceiling to this class."""
     number = 0
     while scarcity.ceiling() != ceiling:
         scarcity.taken(score, 1.0)
@@ -48,7 +48,7 @@ def test_after_too_many_fetches_below_the_floor_the_crawl_waits_for_its_best_hos
 @settings(max_examples=30)  # of hundreds of numbers each
 @given(st.lists(st.sampled_from([0.95, 1.2]), min_size=500, max_size=1000))
 def test_the_share_of_fetches_below_the_floor_is_bounded(scores: list[float]) -> None:
-    """Of a stream of URLs that would be taken, those below the floor only while there is room."""
+    """In a stream of URLs, those below the floor are taken only while there is room."""
     scarcity, taken = of_pages(), []
     for score in scores:
         if score >= 1.0 or scarcity.ceiling() >= SPARE:
@@ -79,7 +79,7 @@ def test_pages_that_somebody_else_limits_are_a_budget() -> None:
 
 @given(st.floats(0.05, 4.0), st.floats(0.05, 4.0))
 def test_with_both_budgets_they_are_spent_together_if_they_can_be(active: float, all_hosts: float) -> None:
-    """``active`` pages a second come from active hosts, and so many more from all others; one a second spends both in time."""
+    """``active`` pages per second come from active hosts, more from all hosts; one per second spends both budgets in time."""
     pages, now = 0.0, 0
     scarcity = Scarcity("both", pages=lambda: pages / 1000, time=lambda: now / 1000)
     while pages < 1000 and now < 1000:

@@ -1,4 +1,4 @@
-"""Which names are taken for one server."""
+"""Which host names count as one server."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ SERVER = "192.0.2.7"
 
 
 class Told:
-    """A frontier that is told of addresses; ``busy`` ones are in use."""
+    """A frontier that records the addresses of hosts; ``busy`` ones are in use."""
 
     def __init__(self) -> None:
         self.addresses: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""The clock is set back between two runs: hosts rest as long as they would have, and the crawl says so."""
+"""The clock is set back between two runs: hosts rest as long as planned, and the crawl reports it."""
 
 from __future__ import annotations
 

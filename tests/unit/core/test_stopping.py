@@ -1,4 +1,4 @@
-"""When a crawl has enough."""
+"""The stopping rule of a crawl."""
 
 from __future__ import annotations
 

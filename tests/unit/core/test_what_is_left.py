@@ -1,4 +1,4 @@
-"""What a person is told when a crawl fetches only what guards have put last."""
+"""The message when a crawl fetches only URLs that guards have put last."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The bound on a share."""
+"""The Wilson bound on a share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No slot stays idle while a host is due that may be asked: whole crawls by a virtual clock, several fetches at a time."""
+"""No slot stays idle while a permitted host is due: whole crawls on a virtual clock, with several fetches at a time."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ LONGEST = 120  # fetches
 
 
 class Clock:
-    """When each host may be asked again: what the test knows of politeness, apart from the frontier."""
+    """The times at which hosts may be visited again: the test's own model of politeness, independent of the frontier."""
 
     def __init__(self) -> None:
         self.due: dict[str, float] = defaultdict(float)
         self.in_flight: set[str] = set()
 
     def idle_hosts(self, crawl: Crawl, now: float, *, saves_pages: bool) -> dict[str, float]:
-        """The hosts with a waiting URL that may be fetched now, each with the best score among these.
+        """The hosts with waiting URLs that may be fetched now, each with the best score of these URLs.
 
-        A crawl that saves pages leaves later classes alone as long as others wait.
+        A crawl that saves pages does not touch later classes as long as others wait.
         """
         best: dict[str, float] = {}
         is_later = sites_of(crawl).turns.is_postponed
@@ -53,9 +53,9 @@ class Clock:
 
 
 def crawl_without_idle_slots(crawl: Crawl, web: RandomWeb, slots: int, random: Random, spare: float) -> int:
-    """Crawl to the end; the number of leases.
+    """Crawl to the end; return the number of leases.
 
-    Fails when a slot was idle while a host was due whose best URL scores ``spare`` times the floor or more.
+    Fails if a slot was idle while a due host had a URL that scores ``spare`` times the floor or more.
     """
     clock, now, leases, fetches = Clock(), 1000.0, list[tuple[float, int, CrawlUrl]](), 0
     while fetches < LONGEST and not crawl.end_reason(now):
@@ -102,7 +102,7 @@ WEBS = given(
     ),
     active=st.integers(1, 8),
 )
-# Made from more than a topic; and Best-N-First fetches all of a batch before it chooses the next, as published.
+# These need more than a topic; and Best-N-First fetches a whole batch before it chooses the next, as published.
 OTHERS = {"context_graph", "focused", "reinforcement", "omniscient", "intelligent", "best_n_first", "local_rank"}
 
 
@@ -132,7 +132,7 @@ def test_no_ordering_leaves_a_due_host_alone(ordering, seed, k, slots, hosts, bu
 
 
 def test_when_pages_are_scarce_slots_do_wait(tmp_path: Path) -> None:
-    """The test can fail: the strict k rule and the floor do leave hosts alone that are due."""
+    """This shows that the test can fail: the strict k rule and the floor do leave due hosts idle."""
     web = RandomWeb(7, hosts=12, pages=8, told=False)
     given = {"ORDERING": "adaptive", "ORDERING_ACTIVE": 2, "FRONTIER_BATCH_SIZE": 3, "CRAWL_SCARCE": "pages"}
     options = read_options({**given, "POLITENESS_MIN_DELAY": DELAY, "POLITENESS_FACTOR": 0})

@@ -1,4 +1,4 @@
-"""What the page shows of a crawl folder."""
+"""The data of a crawl folder that the page shows."""
 
 import asyncio
 import json
@@ -101,7 +101,7 @@ def test_a_damaged_folder_is_named(tmp_path):
     (tmp_path / "crawl.json").write_text("{")
     with pytest.raises(BadCrawlDir):
         FolderWatch(tmp_path).document()
-    with pytest.raises(BadCrawlDir):  # and again: it may have been repaired meanwhile
+    with pytest.raises(BadCrawlDir):  # it is read again, as it may have been repaired
         FolderWatch(tmp_path).document()
 
 
@@ -114,7 +114,7 @@ class TestWorkshop:
         write_crawl(tmp_path / "reefs", [page("http://a.example/")], reason="page budget")
         write_crawl(tmp_path / "bread" / "dom", reason="shutdown")
         (tmp_path / "notes").mkdir()
-        (tmp_path / "topic.toml").write_text("")  # somebody's topic, no crawl
+        (tmp_path / "topic.toml").write_text("")  # a topic, but no crawl
         found = {crawl["name"]: crawl["status"] for crawl in manager(tmp_path).crawls()}
         assert found == {"reefs": "ended", "bread/dom": "interrupted"}
 

@@ -1,4 +1,4 @@
-"""From what is typed into the page to a topic file."""
+"""From the input on the page to a topic file."""
 
 import re
 from dataclasses import replace

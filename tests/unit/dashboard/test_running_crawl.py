@@ -1,4 +1,4 @@
-"""What the process of a crawl shows and does; how the search box keeps its index up to date."""
+"""The state and actions of a crawl process; how the search box keeps its index up to date."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_an_index_is_brought_up_to_date_now_and_then(monkeypatch, tmp_path):
         updates.append(folder)
         raise BadCrawlDir(
             str(folder), "another process updates this index"
-        )  # what is there can be searched all the same
+        )  # the existing entries can still be searched meanwhile
 
     hit = SimpleNamespace(url="http://a.example/", title="A", snippet="<b>a</b>", score=1.0, relevance=0.5)
     monkeypatch.setattr("crawlproject.exporting.index.update", update)
@@ -106,7 +106,7 @@ def test_an_index_is_brought_up_to_date_now_and_then(monkeypatch, tmp_path):
 def test_a_blocked_host_is_shown_with_the_reason(crawler, tmp_path, refused, why):
     now = time.time()
     topic = Topic("reef", ("reef",), ("http://a.example/", "http://b.example/"))
-    options = read_options({"FRONTIER": "memory"})  # on disk, a host that was never visited is in no schedule
+    options = read_options({"FRONTIER": "memory"})  # on disk, a host without visits is in no schedule
     crawl = assemble(topic, options, clock=lambda: now, folder=tmp_path)
     attach(crawler, crawl)
     crawl.frontier.block_host("a.example", now + 100.0)

@@ -1,4 +1,4 @@
-"""Comparisons after a time: recall, areas, tests and what is wrong with runs that have no times."""
+"""Comparisons after a given time: recall, areas, tests, and the errors for runs without times."""
 
 import csv
 import json
@@ -42,7 +42,7 @@ def test_before_the_first_page_nothing_is_found():
 
 @pytest.fixture
 def two_topics(write_crawl, page, tmp_path):
-    """Two targets among four pages a topic: `slow` has both first, after 10 and 40 s; `fast` both last, after 6 and 8 s."""
+    """Two targets among four pages per topic: `slow` finds both first, after 10 and 40 s; `fast` both last, after 6 and 8 s."""
 
     def make(started=1000.0, settings=CLOCK, **manifest):
         for topic in ("t0", "t1"):

@@ -21,7 +21,7 @@ def test_the_clicks_that_crawled_pages_attracted() -> None:
 
 
 def test_max_ndcg_ranks_the_crawled_pages_as_well_as_is_possible() -> None:
-    """After y, z and x the ranking for "reef" is y; y, z; x, y, z. "train" has its only page from z on."""
+    """After y, z and x the ranking for "reef" is y; y, z; x, y, z. The only page for "train" is z."""
     ideal = 3 + 2 / log2(3) + 1 / 2
     reef = [2 / ideal, (2 + 1 / log2(3)) / ideal, 1]
     assert LOG.max_ndcg([Y, Z, X], {}) == pytest.approx([reef[0] / 2, (reef[1] + 1) / 2, 1])

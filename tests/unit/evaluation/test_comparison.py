@@ -1,4 +1,4 @@
-"""Orderings against each other."""
+"""Comparison of orderings."""
 
 import numpy as np
 import pytest

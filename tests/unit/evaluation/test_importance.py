@@ -133,7 +133,7 @@ def test_pagerank_by_links_between_domains() -> None:
 
 
 def test_pagerank_with_jumps_to_the_seeds() -> None:
-    """Jumps lead to e only, which nobody links to: e = 0.1, c = 0.9 (e + b) + 0.45 a, a = 0.9 c, b = 0.45 a."""
+    """Jumps lead only to e, which has no in-links: e = 0.1, c = 0.9 (e + b) + 0.45 a, a = 0.9 c, b = 0.45 a."""
     # c = 0.09 + 0.9 * 0.45 * 0.9 c + 0.45 * 0.9 c = 0.09 + 0.7695 c.
     c = 0.09 / 0.2305
     expected = np.array([0.9 * c, 0.405 * c, c, 0.1])
@@ -144,7 +144,7 @@ def test_pagerank_with_jumps_to_the_seeds() -> None:
 
 
 def test_hot_pages_of_paper_002() -> None:
-    """Graph 6: on the topic. Graph 7: with five backlinks besides."""
+    """Graph 6: hot pages are on the topic. Graph 7: they also have five backlinks."""
     fans = [a_page(f"fan{number}", "", "hot", "cold", *(["rare"] if number else [])) for number in range(5)]
     pool = replace(
         a_pool(a_page("hot"), a_page("cold"), a_page("rare"), *fans), hot=lambda page: page.url[-3:] != "old"

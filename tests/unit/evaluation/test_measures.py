@@ -28,7 +28,7 @@ def test_precision_is_the_average_relevance_so_far():
 
 def test_a_redirected_target_counts_as_its_final_url():
     redirects = {"old": "moved", "moved": "new"}
-    # Two targets, `old` and `new`, are one page; it is the second one crawled.
+    # Two targets, `old` and `new`, are the same page; it is the second page crawled.
     recall = measures.target_recall(["seed", "new", "t2"], {"old", "new", "t2"}, redirects)
     assert recall == pytest.approx([0, 0.5, 1])
 

@@ -31,7 +31,7 @@ def test_the_dynamic_scheme_averages_ranks():
     """Table 2 of paper 001: the sum of rank(p) over S_crawler(t), by |S_crawler(t)|."""
     rank = {"a": 1, "b": 4, "c": 2, "d": 3}
     assert measures.mean_rank(["b", "a", "c"], rank) == pytest.approx([4, 2.5, 7 / 3])
-    # Turned round on 4 pages: (4 - mean) / 3.
+    # Reversed on 4 pages: (4 - mean) / 3.
     assert measures.rank_quality(["b", "a", "c"], rank) == pytest.approx([0, 0.5, 5 / 9])
 
 

@@ -21,7 +21,7 @@ def url_of(name):
 
 @pytest.fixture
 def crawled(write_crawl, page, tmp_path):
-    """``crawled(ordering, "abc", ...)`` writes a run that fetched these pages; targets are a and b."""
+    """``crawled(ordering, "abc", ...)`` writes a run that fetched these pages; the targets are a and b."""
 
     def make(ordering, names, topic="t", seed=1, **settings):
         visits = [page(url_of(name), relevance=RELEVANCE[name]) for name in names]

@@ -71,7 +71,7 @@ def test_wilcoxon_says_why_there_is_no_p_value():
 
 
 def test_one_topic_of_many_cannot_sway_wilcoxon():
-    """An outlier that inflates the variance hides a steady difference from the t-test, not from the ranks."""
+    """An outlier that inflates the variance hides a steady difference from the t-test, but not from the rank test."""
     better = [0.11, 0.12, 0.13, 0.14, 0.15, 0.16, 0.17, 9.0]
     worse = [0.1] * 8
     assert paired_t_test(better, worse).p > 0.05 > wilcoxon_test(better, worse).p
@@ -120,7 +120,7 @@ def test_holm_counts_tests_that_could_not_be_made():
 @pytest.mark.parametrize("shift", [-1.0, 0.0, 0.3, 3.0])
 def test_the_same_as_scipy(size: int, digits: int, shift: float) -> None:
     pytest.importorskip("scipy", "1.15", reason="earlier ones approximate where there are ties")
-    from scipy import stats  # takes a second, and every process that collects tests would wait for it
+    from scipy import stats  # takes a second, for which every process that collects tests would wait
 
     draw = np.random.default_rng(size)
     better, worse = (draw.normal(size=size) + shift).round(digits), draw.normal(size=size).round(digits)

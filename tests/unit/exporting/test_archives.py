@@ -1,4 +1,4 @@
-"""A crawl as WARC and WACZ: in the eyes of other programs, and back again as a web."""
+"""A crawl as WARC and WACZ: read by other programs, and read back as a web."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ LATIN = "text/html; charset=iso-8859-1"
 def a_folder(
     folder: Path, *visits: Visit, bodies: Mapping[str, bytes], relevance: Mapping[str, float] | None = None
 ) -> Path:
-    """A crawl folder with these fetches."""
+    """A crawl folder with these visits."""
     a_crawl(folder)
     pages = PageRepository(folder / "pages")
     with (folder / "history.jsonl").open("w") as history, (folder / "items.jsonl").open("w") as items:
@@ -167,7 +167,7 @@ def test_a_warc_is_not_selected_from(crawl: Path) -> None:
 
 
 def test_workers(tmp_path: Path, crawl: Path) -> None:
-    """Each worker's archive, and what they stored without one, in one file."""
+    """The archives of all workers, and the pages that workers stored without an archive, in one file."""
     folder = tmp_path / "together"
     for number, name in enumerate(("one", "two")):
         url = f"http://{name}.example/"
@@ -197,7 +197,7 @@ def test_workers(tmp_path: Path, crawl: Path) -> None:
 
 
 def validated(path: Path) -> None:
-    """``wacz validate``."""
+    """Run ``wacz validate``."""
     pytest.importorskip("wacz")
     from wacz.validate import Validation
 
@@ -278,14 +278,14 @@ def test_lines_are_sorted_whatever_fits_into_memory(lines: list[bytes], run: int
 # ------------------------------------------------------------ there and back
 
 
-EVERY_PAGE = {"PAGE_OBEY_META_ROBOTS": False}  # of a page that asks not to be kept there is nothing in an archive
+EVERY_PAGE = {"PAGE_OBEY_META_ROBOTS": False}  # an archive lacks pages that ask not to be kept
 
 
 def fetches_of(topic: Topic, web: object, folder: Path) -> list[tuple[object, ...]]:
-    """What a crawl fetches, in order."""
+    """The fetches of a crawl, in order."""
     crawl_web(topic, web, folder, CRAWL_MAX_PAGES=250, ORDERING="adaptive", **EVERY_PAGE)
     lines = map(json.loads, (folder / "history.jsonl").read_text().splitlines())
-    # Of a host that did not answer there is nothing in an archive either: a 404.
+    # An archive also lacks hosts that did not answer, hence 404.
     return [(line["url"], line["status"] or 404, line["digest"], line["score"], line["redirect"]) for line in lines]
 
 
@@ -301,7 +301,7 @@ def test_a_crawl_of_its_archive_is_the_crawl_again(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kept", [1, 2])
 def test_versions_and_unchanged_pages(tmp_path: Path, kept: int) -> None:
-    """An earlier version is in the archive if its body was kept; never the body of another version in its place."""
+    """An earlier version is in the archive if its body was kept, and never with the body of another version."""
     one, two = b"<p>coral reef one", b"<p>coral reef two"
     crawl = a_crawl(tmp_path / "crawl")
     pages = PageRepository(crawl / "pages", versions=kept)

@@ -1,4 +1,4 @@
-"""Chunks and Markdown of a crawl in rows: what they say, and what reads them."""
+"""Chunks and Markdown of a crawl in rows: their content, and the programs that read them."""
 
 from __future__ import annotations
 

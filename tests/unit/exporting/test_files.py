@@ -1,4 +1,4 @@
-"""A crawl as tables and as a graph: whole, valid, and harmless to whoever opens it."""
+"""A crawl as tables and as a graph: complete, valid, and harmless to programs that open them."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def test_no_table_steers_a_terminal(tmp_path: Path, kind: str) -> None:
     if kind == "csv":
         row = next(csv.DictReader(io.StringIO(text, newline="")))
         assert row["anchor"].startswith("'="), "a formula behind a control character is one"
-    if kind != "jsonl":  # where a string may hold it, and no terminal is to read it
+    if kind != "jsonl":  # JSON strings may contain it, and no terminal reads them
         assert "\x9b" not in text
 
 
@@ -229,7 +229,7 @@ def test_what_is_no_file_is_not_replaced(crawl: Path, tmp_path: Path) -> None:
 
 
 def test_a_full_disk(crawl: Path) -> None:
-    """The kernel gives the file no more than 4 KB."""
+    """The kernel limits the file to 4 KB."""
     add(crawl, *(an_item(number, "x" * 10_000) for number in range(20, 30)))
     program = (
         "import resource, signal, sys; from pathlib import Path\n"
@@ -324,14 +324,14 @@ def test_nodes_of_the_graph_are_the_pages_that_are_there(crawl: Path) -> None:
 
 @given(st.lists(st.tuples(st.integers(0, 4), st.sampled_from(["", "", "gone", "retired"])), max_size=20))
 def test_items_of_any_history(events: list[tuple[int, str]]) -> None:
-    """Of each URL the last line, if it has no state: as a table that each line replaces says."""
+    """The last line of each URL counts, if it has no state, as in a table whose rows each line replaces."""
     versions: dict[int, int] = {}
     there: dict[int, int] = {}
     with TemporaryDirectory() as place:
         folder = a_crawl(Path(place))
         for page, state in events:
             if versions.get(page) and page not in there:
-                continue  # what was taken back does not come again
+                continue  # a withdrawn page does not come back
             there.pop(page, None)
             versions[page] = versions.get(page, 0) + (not state)
             if versions[page]:

@@ -1,4 +1,4 @@
-"""Markdown files of a crawl: a file a page, whole or not at all."""
+"""Markdown files of a crawl: one file per page, complete or absent."""
 
 from __future__ import annotations
 

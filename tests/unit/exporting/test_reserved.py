@@ -1,4 +1,4 @@
-"""Pages that reserve uses can be left out of every export but archives."""
+"""Pages that reserve rights of use can be left out of every export but archives."""
 
 from __future__ import annotations
 

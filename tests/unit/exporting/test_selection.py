@@ -1,4 +1,4 @@
-"""Which page of several copies is exported."""
+"""The choice of the exported page among several copies."""
 
 from __future__ import annotations
 

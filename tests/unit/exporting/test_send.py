@@ -1,4 +1,4 @@
-"""Every page reaches the search server once, whatever happens on the way; over real sockets."""
+"""Every page reaches the search server once, whatever fails on the way, over real sockets."""
 
 from __future__ import annotations
 
@@ -233,7 +233,7 @@ def test_merged_items_in_another_order_are_sent_again(crawl: Path, server: Searc
     )
 )
 def test_any_run_of_faults(crawl: Path, faults: list[Fault]) -> None:
-    """Given up and begun again as often as it takes: in the end every page is there, none twice."""
+    """After as many restarts as necessary, every page is on the server once."""
     for note in (crawl / FOLDER).glob("*"):
         note.unlink()
     with search_double() as double:
@@ -392,7 +392,7 @@ def test_a_version_that_is_not_selected_any_more_leaves(crawl: Path, server: Sea
 
 
 def test_an_earlier_version_never_overtakes_a_later_one(crawl: Path, server: SearchDouble) -> None:
-    """The server is busy with a page at the first try: what is sent again must not be older than what it took."""
+    """The server is busy at the first try of a page: the retry must not replace a later version that it accepted since."""
     busy = [an_item(7, "")["md5"]]
     server.busy = lambda identity: identity in busy and not busy.remove(identity)  # type: ignore[func-returns-value]
     add(crawl, an_item(7, "newer", version=2))

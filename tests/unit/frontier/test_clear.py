@@ -1,4 +1,4 @@
-"""A frontier that is cleared: what waits leaves, all else stays."""
+"""Clearing a frontier removes the waiting URLs and keeps everything else."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_what_waits_leaves_and_may_come_again(
     assert done.key in frontier and frontier.leased(leased.key) == leased and frontier.evicted() == 5
     again = url("a/again")
     assert frontier.put(again) and not frontier.put(done)
-    assert frontier.take(5.6) is None  # the clock of the host goes on
+    assert frontier.take(5.6) is None  # the clock of the host continues
     assert frontier.take(6.1) == again
     frontier.close()
     if make is not memory:

@@ -1,4 +1,4 @@
-"""Which kind of frontier a crawl goes on with."""
+"""The kind of frontier with which a crawl starts or resumes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a journaled frontier is after a crash, whatever the moment."""
+"""The state of a journaled frontier after a crash at any moment."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from crawlproject.records import FIRST, PLANTED, REREADS, REVISITS, CrawlUrl
 from crawlproject.urls.hosts import host_of
 
 Step = tuple[Any, ...]
-OPENING = 50.0  # when the frontier is opened after the crash
+OPENING = 50.0  # time at which the frontier is opened after the crash
 
 
 def memory(k: int = 3, commit: int = 1, max_urls: int = 0) -> MemoryFrontier:
@@ -39,7 +39,7 @@ def journal_of(folder: Path) -> Path:
 
 
 def perform(frontier: MemoryFrontier | JournaledFrontier, step: Step, now: float) -> None:
-    """One operation; which lease it ends is read off the frontier, so that two equal frontiers do the same."""
+    """Do one operation. The frontier's own state determines which lease ends, so that two equal frontiers do the same."""
     operation, *values = step
     leases = [address for address in ADDRESSES if frontier.leased(address)]
     match operation:
@@ -62,7 +62,7 @@ def perform(frontier: MemoryFrontier | JournaledFrontier, step: Step, now: float
 
 
 def future(frontier: MemoryFrontier | JournaledFrontier, now: float) -> list[tuple[float, CrawlUrl]]:
-    """Everything that can be seen of a frontier from now on: what it gives, in which order, and when."""
+    """The future output of a frontier: the URLs that it returns, in order, with their times."""
     seen = []
     while (due := frontier.next_due(now)) is not None:
         now = max(now, due)
@@ -103,7 +103,7 @@ STEPS = st.one_of(
 
 
 def run_and_crash(folder: Path, steps: list[Step], cut: float, options: dict[str, int]) -> int:
-    """Do the steps, then cut the journal at a byte after the summary; how many steps are whole in what is left."""
+    """Do the steps, then cut the journal at a byte after the summary; return the number of complete steps that remain."""
     frontier = opened(folder, now=0.0, **options)
     journal = journal_of(folder)
     ends = [journal.stat().st_size]
@@ -139,7 +139,7 @@ def test_after_a_crash_every_whole_step_is_there_and_nothing_else(steps, cut, k,
 @settings(max_examples=150, deadline=None)
 @given(steps=st.lists(STEPS, max_size=40), restarts=st.sets(st.integers(0, 39)))
 def test_summing_up_the_past_changes_nothing(steps, restarts):
-    """Frequent summaries (slack 0) and orderly restarts, against a frontier that never leaves the memory."""
+    """Compare frequent summaries (slack 0) and orderly restarts with a frontier that stays in memory."""
     with tempfile.TemporaryDirectory() as name:
         frontier, twin = opened(Path(name), now=0.0, slack=0), memory()
         for number, step in enumerate(steps):
@@ -156,7 +156,7 @@ def test_summing_up_the_past_changes_nothing(steps, restarts):
 @settings(max_examples=40, deadline=None)
 @given(steps=st.lists(STEPS, max_size=30), cut=st.floats(0.0, 1.0), commit=st.sampled_from([2, 5]))
 def test_a_commitment_loses_no_url_in_a_crash(steps, cut, commit):
-    """A committed batch lives in memory only: after a crash the frontier looks again."""
+    """A committed batch is in memory only: after a crash the frontier selects a new one."""
     with tempfile.TemporaryDirectory() as name:
         whole = run_and_crash(Path(name), steps, cut, {"commit": commit})
         resumed, twin = opened(Path(name), commit=commit), memory(commit=commit)
@@ -257,7 +257,7 @@ def test_half_characters_of_the_web_do_not_stop_the_journal(tmp_path):
 
 
 def fail_pwrite(monkeypatch: pytest.MonkeyPatch, written: int) -> None:
-    """A disk that takes ``written`` bytes more and is full then."""
+    """Simulate a disk that accepts ``written`` more bytes and is then full."""
     real = os.pwrite
 
     def pwrite(handle: int, data: bytes, offset: int) -> int:
@@ -305,7 +305,7 @@ def test_a_closed_frontier_takes_nothing_more(tmp_path):
 
 
 def damaged(folder: Path, number: int, line: bytes) -> str:
-    """The message about a journal whose line ``number`` (from 1) is another one."""
+    """The message about a journal whose line ``number`` (from 1) is replaced by ``line``."""
     frontier = opened(folder, now=0.0)
     frontier.put_many([url("a/1"), url("a/2")])
     frontier.put(url("a/3"))
@@ -340,7 +340,7 @@ def test_a_damaged_line_is_named(tmp_path, line):
 
 
 def test_it_ends_where_a_power_failure_left_zeros(tmp_path):
-    """What happened since has not happened: the URLs wait as before."""
+    """Later steps are lost: the URLs wait as before them."""
     frontier = opened(tmp_path, now=0.0)
     frontier.put_many(url(f"a/{page}") for page in range(3))
     frontier._journal.close()

@@ -1,4 +1,4 @@
-"""What the contract does not say: cost, memory, and wrong parameters."""
+"""Properties outside the contract: cost, memory, and wrong parameters."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def frontier_of(**options: Any) -> MemoryFrontier:
 
 
 def heap_steps_of_50_takes(monkeypatch: pytest.MonkeyPatch, cooling: int) -> int:
-    """Heap operations of 50 takes from 100 poor hosts, while the best URLs are all behind ``cooling`` resting hosts."""
+    """Heap operations of 50 takes from 100 poor hosts, while the best URLs are all on ``cooling`` resting hosts."""
     frontier = frontier_of(batch_size=10)
     for host in range(cooling):
         frontier.put_many(CrawlUrl(f"http://good{host}.test/{page}", 1.0) for page in range(2))
@@ -81,7 +81,7 @@ def test_new_scores_do_not_fill_the_memory():
     frontier = frontier_of(max_urls=200)
     urls = [f"http://h{number % 20}.test/{number}" for number in range(200)]
     frontier.put_many(CrawlUrl(url, 0.5) for url in urls)
-    frontier.put(CrawlUrl("http://h0.test/refused", 0.1))  # builds the order of the worst
+    frontier.put(CrawlUrl("http://h0.test/refused", 0.1))  # builds the order of the worst URLs
     frontier.best()
     random = Random(2)
 

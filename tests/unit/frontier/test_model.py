@@ -1,4 +1,4 @@
-"""The frontiers in memory and on disk against the contract written down naively: every answer, on random operations."""
+"""The frontiers in memory and on disk against a naive model of the contract: every answer, on random operations."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from crawlproject.records import ACTIVE, FIRST, INACTIVE, OVER_BUDGET, REVISITS,
 from crawlproject.urls.hosts import host_of
 
 MIN_DELAY, FACTOR = 1.0, 2.0
-BY_FLOOR = (SPARE, INACTIVE)  # the classes that only a floor gives
+BY_FLOOR = (SPARE, INACTIVE)  # the classes that only a floor assigns
 
 
 class Waiting:
     def __init__(self, record: CrawlUrl, arrival: int) -> None:
         self.record = record
         self.arrival = arrival
-        self.position: int | None = None  # in the committed batch
+        self.position: int | None = None  # place in the committed batch
 
     @property
     def key(self) -> tuple[float, ...]:
@@ -40,7 +40,7 @@ class Waiting:
 
 
 class Model:
-    """The contract, O(n) an operation."""
+    """The contract, with O(n) per operation."""
 
     def __init__(
         self, k: int, commit: int, max_urls: int, random: Random, *, strict: bool = True, newcomers_stay: bool = False
@@ -88,11 +88,11 @@ class Model:
     def revise(self, known: Waiting, record: CrawlUrl) -> None:
         known.record = record
         if record.not_before > self.looked:
-            known.position = None  # what is held is not committed
+            known.position = None  # a held URL is not committed
             self.evict_surplus()
 
     def buffer(self) -> list[Waiting]:
-        """What waits beside the committed batch (paper 001 Figure 1)."""
+        """The waiting URLs outside the committed batch (paper 001 Figure 1)."""
         return [waiting for waiting in self.waiting.values() if waiting.position is None]
 
     def evict_surplus(self) -> None:
@@ -107,7 +107,7 @@ class Model:
         self.evicted += 1
 
     def candidates(self) -> list[Waiting]:
-        """What the frontier looks at: all that waits, or the committed batch."""
+        """The URLs that may be taken: all waiting URLs, or the committed batch."""
         everything = list(self.waiting.values())
         return everything if self.commit == 1 else [one for one in everything if one.position is not None]
 
@@ -143,7 +143,7 @@ class Model:
         barred, few = self.barred_of(counted), not self.strict or len(awake & counted) < self.k
 
         def of_hosts(hosts: set[str]) -> list[Waiting]:
-            """The first URLs of those of the hosts whose class is not above the limit."""
+            """The first URL of each of these hosts whose class is not above the limit."""
             firsts = {host: self.first_of(host, now) for host in hosts if classes[host] <= limit}
             return [first for first in firsts.values() if first is not None]
 
@@ -155,7 +155,7 @@ class Model:
         return chosen
 
     def first_of(self, host: str, now: float) -> Waiting | None:
-        """The first URL of the host whose time has come."""
+        """The first URL of the host that is due."""
         ripe = [
             one for one in self.waiting.values() if host_of(one.record.url) == host and one.record.not_before <= now
         ]
@@ -199,7 +199,7 @@ class Model:
         return min(free, key=lambda waiting: waiting.key, default=None)
 
     def may_wake(self, host: str, now: float) -> bool:
-        """Whether a URL of the host may be taken, politeness aside."""
+        """Whether a URL of the host may be taken, apart from politeness."""
         records = [waiting.record for waiting in self.waiting.values() if host_of(waiting.record.url) == host]
         return self.blocks.get(host, 0.0) <= now and any(record.not_before <= now for record in records)
 
@@ -360,7 +360,7 @@ def make_memory(**options: Any) -> Frontier:
 
 
 def make_disk(**options: Any) -> Frontier:
-    """A frontier on disk that removes its folder when it is closed; a few URLs are many to it."""
+    """A frontier on disk that removes its folder when it is closed; a few URLs exceed its limits."""
     folder = tempfile.TemporaryDirectory()
     limits = MemoryLimits(shared=3, host=2, crowd=2, hosts=3)
     frontier = DiskFrontier(Path(folder.name), clock=lambda: 0.0, limits=limits, **options)
@@ -432,7 +432,7 @@ class Pair:
                 self.both("take", now)
             case "pass", (seconds,):
                 self.now += seconds
-            case "wake", () if self.model.floor > -math.inf or self.has_classes:  # a host may wake that has to wait
+            case "wake", () if self.model.floor > -math.inf or self.has_classes:  # a host that has to wait may wake
                 due, expected = self.frontier.next_due(now), self.model.next_due(now)
                 assert expected is None or (due is not None and due <= expected)
                 self.now = max(now, due or now)

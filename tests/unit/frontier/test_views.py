@@ -1,4 +1,4 @@
-"""A frontier as whoever looks at its files sees it: in the order in which URLs are taken."""
+"""Views that read the files of a frontier: they list URLs in the order in which they are taken."""
 
 from __future__ import annotations
 

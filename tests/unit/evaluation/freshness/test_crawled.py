@@ -1,4 +1,4 @@
-"""The history of a crawl that went on, read as changes of its pages, and policies compared on it."""
+"""The history of a crawl with revisits, read as changes of its pages, and policies compared on it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def write(folder, visits):
 
 @pytest.fixture
 def folder(tmp_path):
-    """Thirty days with a visit a day: one page has another text every third day, one none, one is away for a while."""
+    """Thirty daily visits: the text of one page changes every third day, one never changes, one is gone for a while."""
     visits = [visit(LIVELY, 0.0), visit(STILL, 0.1), visit(AWAY, 0.2, relevance=0.1)]
     version = 1
     for day in range(1, 31):

@@ -34,9 +34,9 @@ DAY = 86_400.0
 def a_page(
     *changes: float, links: dict[int, set[int]] | None = None, gone: list[tuple[float, float]] | None = None
 ) -> PageHistory:
-    """A page published on the first of these days, whose text is a wholly new one on each of the others.
+    """A page published on the first of these days, whose text is wholly new on each of the other days.
 
-    ``links``: targets from a version on.
+    ``links``: link targets by the version in which they appear.
     """
     times = np.array(changes) * DAY
     targets: list[frozenset[int]] = []
@@ -239,7 +239,7 @@ class TestSimulation:
         assert [freshness_bound(collection, n) for n in range(4)] == pytest.approx([0.1, 0.6, 0.8, 1.0])
 
     def test_adaptive_follows_the_rebuilds_of_sites(self) -> None:
-        """Three sites of forty pages, rebuilt every 30 days each: one visit tells of forty changes."""
+        """Three sites of forty pages, each rebuilt every 30 days: one visit reveals forty changes."""
         pages = lambda at: [a_page(0, *range(at, 365, 30)) for _ in range(40)]  # noqa: E731
         collection = SiteCollection([a_site(*pages(at), days=365) for at in (10, 20, 30)], days=365)
         fresh = {}

@@ -1,4 +1,4 @@
-"""What no crawl can beat: the proven bound, and the omniscient ordering."""
+"""Upper bounds of any crawl: the proven bound, and the omniscient ordering."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PAGES = 120
 
 
 def clustered_web(seed: int) -> tuple[DictWeb, tuple[str, ...]]:
-    """30 hosts with a front page and 9 others each; targets are crowded on some hosts, others lie alone."""
+    """30 hosts with a front page and 9 other pages each; targets are crowded on some hosts, and isolated on others."""
     random = Random(seed)
     hosts = [[f"http://h{h}.example/{p}" for p in range(10)] for h in range(30)]
     rich = random.sample(range(30), 6)
@@ -74,7 +74,7 @@ def test_no_ordering_beats_the_bound_and_none_the_omniscient_one_by_more_than_a_
 
 
 def fewest(graph: Graph, targets: set[str], wanted: int, nodes: list[str]) -> int | None:
-    """The fewest pages of any crawl from node 0 that has so many targets, by trying all sets of pages."""
+    """The fewest pages of any crawl from node 0 with ``wanted`` targets, by trying all sets of pages."""
     for size in range(1, len(nodes) + 1):
         for chosen in map(set, combinations(nodes, size)):
             if "0" in chosen and len(chosen & targets) >= wanted and _is_crawl(graph, chosen):
@@ -104,7 +104,7 @@ def test_the_bound_is_never_above_the_optimum(seed: int) -> None:
 
 
 def test_the_bound_worked_by_hand() -> None:
-    """T1 and T2 share the way over a; T3 is behind b and c, over a redirect, which is no page."""
+    """T1 and T2 share the path through a; T3 is behind b and c and a redirect, which does not count as a page."""
     links = {
         "s": ["a", "b"],
         "a": ["T1"],

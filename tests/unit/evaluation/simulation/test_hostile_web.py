@@ -1,4 +1,4 @@
-"""A crawl among sites without end: they get little of it, and nothing is left waiting when nothing else is left."""
+"""A crawl among endless sites: they get few of its fetches, but are crawled when nothing else is left."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def bad_share(folder: Path, kind: str, ordering: str = "dom", pages: int = 120, 
 
 @pytest.mark.parametrize("kind", ["stuffed", "link_farm"])
 def test_defences_cost_spammers_pages(tmp_path, kind):
-    """A small web with few good pages besides, so that much of it has to be spam in the end."""
+    """The web is small and has few good pages, so that the crawl must contain much spam in the end."""
     defended = bad_share(tmp_path / "on", kind)
     helpless = bad_share(tmp_path / "off", kind, CRAWL_SITE_BUDGET=0)
     assert defended < 0.95 * helpless
@@ -38,7 +38,7 @@ def test_parked_domains_are_no_pages(tmp_path):
 
 
 def test_a_crawl_of_nothing_but_sites_over_budget_continues(tmp_path):
-    """60 pages of seven sites: far beyond the budgets of pages that are all spam."""
+    """60 pages of seven sites: far beyond the budgets of sites whose pages are all spam."""
     web = HostileWeb(good=4, share=0.5, kinds=["stuffed"])
     stage = Runner(web, lambda _: IMPATIENT, pages=60, agent="test")
     ((_, _, crawl),) = stage.rehearse(topic_of(web), ["dom"], tmp_path)

@@ -1,4 +1,4 @@
-"""The importance of crawled pages, read from the web they came from."""
+"""The importance of crawled pages, read from the crawled web."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rehearsed probes: the same that a live crawl makes, on a virtual clock, and worth their fetches."""
+"""Probes in a rehearsal: the same as in a live crawl, on a virtual clock, and worth their fetches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rehearsals: the same crawl every time, polite on a clock of its own, and comparable between orderings."""
+"""Rehearsals: the same crawl every time, polite on a virtual clock, and comparable between orderings."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ IMPATIENT = {"POLITENESS_MIN_DELAY": 0, "POLITENESS_FACTOR": 0, "FRONTIER_BATCH_
 
 
 def wide_web() -> DictWeb:
-    """A portal that names every page of 60 hosts, of which every third is about reefs."""
+    """A portal that links to every page of 60 hosts; every third page is about reefs."""
     random = Random(5)
     urls = [f"http://h{h}.example/{p}" for h in range(HOSTS) for p in range(PAGES)]
     entries = dict([page(PORTAL, *urls, text="coral reef")])
@@ -61,7 +61,7 @@ def rehearse(
     concurrency: int = 64,
     **settings: object,
 ):
-    """Rehearse on one topic; the outcome of each ordering. Only what there are links to is fetched."""
+    """Rehearse on one topic; return the outcome of each ordering. Only linked pages are fetched."""
     topic = Topic("reef", ("coral reef",), (PORTAL,), targets=tuple(targets))
     stage = Runner(
         web, lambda _: {"CRAWL_FRONT_PAGES": False, **settings}, pages=pages, agent=AGENT, concurrency=concurrency
@@ -90,7 +90,7 @@ def test_two_rehearsals_are_the_same_to_the_byte(tmp_path: Path, name: str) -> N
 
 
 def test_orderings_do_not_disturb_each_other(tmp_path: Path) -> None:
-    """They share what was read and judged: alone and after others, each leaves the same history."""
+    """Orderings share read and judged pages: alone and after others, each produces the same history."""
     web, targets = linked_web()
     rehearse(web, tmp_path / "together", *ORDERINGS, pages=60, targets=targets)
     for name in ("random", "hub_seeking", "dom"):
@@ -99,7 +99,7 @@ def test_orderings_do_not_disturb_each_other(tmp_path: Path) -> None:
 
 
 def test_what_a_page_asks_of_this_crawler_by_name_holds(tmp_path: Path) -> None:
-    """Read anew by another name: what a store keeps is what one crawler may see."""
+    """Pages are read again under another user agent: a store keeps the view of one crawler."""
     web = tmp_path / "web" / "h.example"
     web.mkdir(parents=True)
     (web / "index.html").write_text('<p>reef <a href="/named.html">reef</a> <a href="/other.html">reef</a>')
@@ -143,7 +143,7 @@ def one_at_a_time(tmp_path_factory: pytest.TempPathFactory) -> list[dict]:
 
 
 def most_at_once(lines: list[dict]) -> int:
-    """The largest number of fetches that were under way at a moment."""
+    """The largest number of simultaneous fetches."""
     starts = [line["at"] - line["seconds"] for line in lines]
     return max(
         sum(start <= moment + 1e-9 and line["at"] > moment + 1e-9 for start, line in zip(starts, lines, strict=True))
@@ -344,7 +344,7 @@ def test_a_finished_run_with_other_settings_is_no_answer(tmp_path: Path, setting
 
 
 def test_a_finished_run_with_another_number_of_fetches_at_a_time_is_no_answer(tmp_path: Path) -> None:
-    """Rehearsals of earlier versions fetched one page at a time, and did not say so."""
+    """Rehearsals of earlier versions fetched one page at a time, and did not record that."""
     web, _ = linked_web()
     rehearse(web, tmp_path, "dom", pages=30, concurrency=64)
     with pytest.raises(BadCrawlDir, match="CONCURRENT_REQUESTS 64, not 8"):

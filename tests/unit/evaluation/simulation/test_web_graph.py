@@ -1,4 +1,4 @@
-"""The stored part of a web as a graph: finite, also when the web is not."""
+"""The stored part of a web as a graph: finite even if the web is not."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ HOME = "http://a.example/"
 
 
 class EndlessWeb(DictWeb):
-    """Behind the stored pages is a calendar that has a next day for ever."""
+    """Adds an endless calendar behind the stored pages."""
 
     def get(self, url: str) -> Reply:
         head, _, day = url.partition("/day/")
@@ -102,7 +102,7 @@ def test_what_is_not_kept_as_a_page_is_a_passage() -> None:
     kinds = {name: type(leads_to(HOME + name)) for name in ("", "hidden", "moved", "refresh", "kept")}
     assert kinds == {"": tuple, "hidden": PassageLinks, "moved": RedirectLinks, "refresh": PassageLinks, "kept": tuple}
     assert leads_to(f"{HOME}hidden") == leads_to(f"{HOME}refresh") == (f"{HOME}kept",)
-    # Two pages are fetched until the target is found, by whatever way; where a redirect leads to is the target.
+    # Two fetched pages find the target on either path; the destination of the redirect is the target.
     assert least_pages(leads_to, [HOME], [f"{HOME}kept"]) == least_pages(leads_to, [HOME], [f"{HOME}moved"]) == [2]
     assert least_pages(leads_to, [f"{HOME}hidden"], [f"{HOME}kept", f"{HOME}hidden"]) == [1], (
         "what is hidden is never found"

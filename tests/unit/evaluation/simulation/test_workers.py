@@ -1,4 +1,4 @@
-"""A plan executed in this process and in several."""
+"""A plan executed in this process and in several processes."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ MODEL = Embedder("m", lambda: lambda texts: [embedding(text) for text in texts])
 
 
 def with_pages(folder: Path, *bodies: str) -> Path:
-    """A crawl of pages, each with its file."""
+    """A crawl folder with pages and their files."""
     items = [an_item(number, f"text {number}", title="") for number in range(len(bodies))]
     crawl = a_crawl(folder)
     for item, body in zip(items, bodies, strict=True):
@@ -49,7 +49,7 @@ def visit(crawl: Path, item: dict[str, Any], body: str) -> None:
 
 @pytest.fixture
 def crawl(tmp_path: Path) -> Path:
-    """About the sea in other words, in the same words, and about the railway."""
+    """Pages about the sea in other words, about the sea in the same words, and about the railway."""
     return with_pages(
         tmp_path / "crawl", ATOLL, "<p>The coral coral of the sea</p>", "<p>Coral engine boiler engine boiler</p>"
     )
@@ -173,7 +173,7 @@ def test_a_dead_server_leaves_the_words(crawl: Path, capsys: pytest.CaptureFixtu
     out, err = capsys.readouterr()
     assert [hit["url"][-1] for hit in json.loads(out)["hits"]] == ["1", "2"]
     assert err == "scrapy: by words alone: the model m gives no answer (connection)\n"
-    assert invoke(IndexCommand(), crawl, "--vectors", *setting(server)) == 0  # there is nothing to ask about
+    assert invoke(IndexCommand(), crawl, "--vectors", *setting(server)) == 0  # no text is left to embed
     visit(crawl, an_item(9, ""), "<p>reef</p>")
     assert invoke(IndexCommand(), crawl, "--vectors", *setting(server)) == 3
     assert "the model m gives no answer (connection); 3 chunks are kept" in capsys.readouterr().err
@@ -233,7 +233,7 @@ def test_nothing_changes_without_vectors(crawl: Path, capsys: pytest.CaptureFixt
 
 
 class Counting:
-    """A model that counts what it is shown, and fails when ``left`` is used up."""
+    """A model that counts its inputs, and fails when ``left`` is used up."""
 
     def __init__(self, left: int = 10**9) -> None:
         self.shown: list[str] = []
@@ -285,7 +285,7 @@ def test_an_interrupted_build_goes_on(tmp_path: Path, monkeypatch: pytest.Monkey
     with pytest.raises(KeyboardInterrupt):
         update_vectors(crawl, first.model)
     assert len(first.shown) == 4 and len(search(crawl, "lagoon", model=MODEL).hits) == 4
-    # what a kill leaves behind the state is cut off
+    # data that a kill left beyond the recorded state is cut off
     for name in ("rows.0.bin", "chunks.0.jsonl"):
         with (crawl / "index" / "vectors" / name).open("ab") as file:
             file.write(b"torn")

@@ -1,4 +1,4 @@
-"""The index of a crawl folder: what is in it, in which order it comes, and what a kill does to it."""
+"""The index of a crawl folder: its content, the order of hits, and its state after a kill."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def one_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @example("\ud800")
 @example("((((")
 @example("title:")
-@example("0:*")  # a field that there is not
+@example("0:*")  # a field that does not exist
 @example("http://a.example/0")
 @example("x" * 9_000)
 @given(st.text(st.one_of(st.characters(), st.sampled_from(list('"()[]{}:+-^~*?/\\&|!<> aANDORT'))), max_size=40))
@@ -195,7 +195,7 @@ def _interrupted(share: float) -> None:
 
 @pytest.mark.parametrize("lost", ["note", "nothing noted", "everything"])
 def test_an_update_that_died_is_done_again(tmp_path: Path, lost: str) -> None:
-    """Killed between Tantivy's commit and the note of how far it came; or the note was lost."""
+    """The update was killed between Tantivy's commit and the note of its progress; or the note was lost."""
     crawl = a_crawl(tmp_path, *(an_item(n, "coral") for n in range(3)))
     update(crawl)
     note = (tmp_path / "index" / "state.json").read_bytes()
@@ -212,7 +212,7 @@ def test_an_update_that_died_is_done_again(tmp_path: Path, lost: str) -> None:
 
 
 def test_killed_at_any_moment(tmp_path: Path) -> None:
-    """Processes that die in the middle of an update, each a little later: in the end every page is there once."""
+    """Processes die in the middle of an update, each a little later than the last: finally every page is indexed once."""
     crawl = a_crawl(tmp_path, *(an_item(n, f"coral w{n}") for n in range(200)))
     dying = (
         "import os, sys; from importlib import import_module; from pathlib import Path\n"
@@ -317,7 +317,7 @@ def test_an_index_that_cannot_be_read_is_not_taken_for_none(tmp_path: Path) -> N
 
 
 def test_a_folder_in_which_nothing_can_be_written_is_searched_all_the_same(tmp_path: Path) -> None:
-    """Tantivy cannot lock it. Tests may run as root, who can write everywhere: a folder in the lock's place stops root too."""
+    """Tantivy cannot lock it. Root, which tests may run as, can write everywhere: a folder in place of the lock stops it."""
     crawl = a_crawl(tmp_path, an_item(0, "coral reefs"), an_item(1, "steam engines"))
     update(crawl)
     pages = crawl / "index" / "pages"
@@ -352,7 +352,7 @@ def test_versions_replace_and_what_is_taken_back_leaves(tmp_path: Path) -> None:
 
 
 def test_an_update_that_was_killed_before_its_note_counts_nothing_twice(tmp_path: Path) -> None:
-    """One page more and one less: the number of pages does not tell that lines were indexed."""
+    """One page is added and one removed, so the number of pages does not show that lines were indexed."""
     crawl = a_crawl(tmp_path, an_item(0, "coral"), an_item(1, "coral"))
     update(crawl)
     note = (crawl / "index" / "state.json").read_bytes()

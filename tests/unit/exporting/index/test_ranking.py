@@ -1,4 +1,4 @@
-"""The order of hits against BM25 worked out by hand: by a loop over all pages, without an index."""
+"""The order of hits against a plain BM25: a loop over all pages, without an index."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ REAL_WEB = ROOT.parent / "shared" / "data" / "webkb" / "webkb.warc.gz"
 
 
 def stored_length(length: int) -> int:
-    """Lengths of fields are kept in a byte: exact up to 40, then with three binary digits (Lucene's SmallFloat)."""
+    """Field lengths are stored in a byte: exact up to 40, then with three binary digits (Lucene's SmallFloat)."""
     if length < 40:
         return length
     rest = length - 24
@@ -36,7 +36,7 @@ def stored_length(length: int) -> int:
 
 
 class BruteForce:
-    """BM25 as Robertson and Zaragoza (2009) give it in section 3.5, with the idf that is never negative."""
+    """BM25 of Robertson and Zaragoza (2009), section 3.5, with the idf that is never negative."""
 
     def __init__(self, items: Sequence[Mapping[str, Any]]) -> None:
         self._stem = Stemmer.Stemmer("english").stemWord

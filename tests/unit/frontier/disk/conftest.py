@@ -1,4 +1,4 @@
-"""What tests of the parts of a frontier on disk share."""
+"""Fixtures for tests of the parts of the frontier on disk."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Earlier = Callable[[Path, int], AbstractContextManager[None]]
 
 @pytest.fixture(params=["compiled", "in Python"])
 def each_way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Segments are looked into by compiled code, and without it."""
+    """Run a test with compiled look-ups in segments, and with Python ones."""
     if request.param == "in Python":
         monkeypatch.setattr(hash_table, "hash_slots", None)
     elif hash_table.hash_slots is None:
@@ -24,7 +24,7 @@ def each_way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
 
 
 class LineFile:
-    """What ``BlockFile`` is now, before version 4: lines, each at its offset in bytes."""
+    """The predecessor of ``BlockFile`` before version 4: lines, each at its offset in bytes."""
 
     def __init__(self, path: Path, *, readonly: bool = False) -> None:
         self.path = path
@@ -52,7 +52,7 @@ class LineFile:
 
 @pytest.fixture
 def earlier() -> Earlier:
-    """Frontiers that are opened inside write what an earlier version wrote into the folder."""
+    """Make frontiers that are opened inside write the files of an earlier version."""
 
     @contextmanager
     def writing(folder: Path, version: int) -> Iterator[None]:

@@ -1,4 +1,4 @@
-"""Lines in compressed blocks: each comes back, wherever it is, or is named as damaged."""
+"""Lines in compressed blocks: each can be read, wherever it is, or is reported as damaged."""
 
 from __future__ import annotations
 

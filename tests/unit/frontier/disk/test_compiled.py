@@ -1,4 +1,4 @@
-"""The compiled parts of the frontier on disk do what their Python paths do, to the bit."""
+"""The compiled parts of the frontier on disk give the same results as their Python versions, to the bit."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ def test_a_frontier_takes_and_writes_the_same_without_compiled_code(
         found = [answers, waiting(frontier)]
         frontier.close()
         found += [(folder / name).read_bytes() for name in ("urls.jsonl.zst", "rows", "times")]
-        # Of digests that share a home either may come first.
+        # Digests that share a home slot may be in any order.
         return found + [sorted(struct.iter_unpack("<QQ", (folder / name).read_bytes())) for name in ("seen", "hosts")]
 
     compiled = run(tmp_path / "compiled")

@@ -1,4 +1,4 @@
-"""Digests to numbers: what was set is found wherever it is, in memory or in the table, also while a thread writes it there."""
+"""A map from digests to numbers: entries are found in memory and in the table, also while a thread moves them there."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ STEPS = st.lists(
 @settings(max_examples=60, deadline=None)
 @given(STEPS)
 def test_it_has_what_was_set_last(tmp_path_factory: pytest.TempPathFactory, steps: list) -> None:
-    """After another opening, what was flushed; or what was only merged, which the journal sets again."""
+    """After reopening it holds flushed entries; or entries that were only merged, which the journal sets again."""
     path = tmp_path_factory.mktemp("numbers") / "seen"
     numbers, known = DigestNumbers(path), {}
     journal: dict[bytes, int] = {}
@@ -58,7 +58,7 @@ def test_it_has_what_was_set_last(tmp_path_factory: pytest.TempPathFactory, step
 
 @pytest.mark.skipif(hash_table.hash_slots is None, reason="not compiled: no thread writes")
 def test_all_is_found_while_a_thread_merges_it(tmp_path: Path) -> None:
-    """Of 200,000, whose merge splits the segments many times."""
+    """All of 200,000 entries, whose merge splits the segments many times."""
     numbers, known = DigestNumbers(tmp_path / "seen"), 0
     for _ in range(4):
         numbers.update({digest(number): number for number in range(known, known + 50_000)})

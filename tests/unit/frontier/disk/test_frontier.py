@@ -1,4 +1,4 @@
-"""The frontier on disk: the same as the frontier in memory, step by step, and still there after ``kill -9``."""
+"""The frontier on disk: equal to the frontier in memory, step by step, and intact after ``kill -9``."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from conftest import Earlier
 
 ROOT = Path(__file__).resolve().parents[3]
-TIGHT = MemoryLimits(shared=3, host=2, crowd=1, hosts=4)  # so that a few URLs are many
+TIGHT = MemoryLimits(shared=3, host=2, crowd=1, hosts=4)  # so that a few URLs exceed the limits
 RULES = list(itertools.product([1, 3, 50], [1, 5], [0, 40]))
-SHARES = [(0.0, 0.0), (0.05, 0.0), (0.0, 0.1), (0.03, 0.1)]  # of the steps that set floors, and classes
+SHARES = [(0.0, 0.0), (0.05, 0.0), (0.0, 0.1), (0.03, 0.1)]  # shares of the steps that set floors, and classes
 
 
 def memory(k: int = 50, commit: int = 1, max_urls: int = 0) -> MemoryFrontier:
@@ -70,7 +70,7 @@ def urls(number: int, start: int = 0) -> list[CrawlUrl]:
 def test_memory_and_disk_take_the_same_through_random_steps(
     tmp_path: Path, floors: float, classes: float, rules: tuple[int, int, int], limits: MemoryLimits
 ) -> None:
-    """Together the cases are 96,000 steps."""
+    """The cases amount to 96,000 steps."""
     one, other = memory(*rules), disk(tmp_path, 0.0, *rules, limits=limits)
     pair = Pair(one, other, commit=rules[1])
     for step in itertools.islice(random_steps(hash(rules), floors=floors, classes=classes), 1000):
@@ -84,7 +84,7 @@ def test_memory_and_disk_take_the_same_through_random_steps(
 def test_many_whose_time_comes_together_go_the_same_way(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, floors: float, classes: float, rules: tuple[int, int, int]
 ) -> None:
-    """They go from the calendar into the other queues as a whole; here already when they are two."""
+    """They move from the calendar into the other queues as a batch; in this test two suffice for a batch."""
     monkeypatch.setattr("crawlproject.frontier.disk.host_paging._FEW", 1)
     pair = Pair(memory(*rules), disk(tmp_path, 0.0, *rules, limits=TIGHT), commit=rules[1])
     for step in itertools.islice(random_steps(hash(rules) + 1, floors=floors, classes=classes), 1000):
@@ -118,7 +118,7 @@ def test_a_reopened_frontier_continues_as_the_journaled_one_does(tmp_path: Path,
 
 
 def test_with_more_held_urls_than_are_looked_at_it_may_be_asked_too_early_but_never_too_late(tmp_path: Path) -> None:
-    """The host of the first held URLs is blocked: what is due at last is behind more of them than may be pulled ahead."""
+    """The host of the first held URLs is blocked: the next due URL is behind more of them than the frontier looks at."""
     limits = MemoryLimits(shared=3, host=2, crowd=1, hosts=4, ahead=5)
     frontier, now, asked = disk(tmp_path, limits=limits), 0.0, 0
     frontier.put_many(CrawlUrl(f"http://blocked.test/{i}", 0.9, not_before=10.0 + i) for i in range(40))
@@ -134,7 +134,7 @@ def test_with_more_held_urls_than_are_looked_at_it_may_be_asked_too_early_but_ne
 
 
 def test_held_urls_of_an_earlier_version_stay_held(tmp_path: Path, earlier: Earlier) -> None:
-    """It had no file of times, and kept them in the summary of the journal."""
+    """That version had no file of times, and kept the times in the summary of the journal."""
     with earlier(tmp_path, 1):
         frontier = disk(tmp_path)
         frontier.put_many([CrawlUrl("http://a.test/", 0.9, not_before=50.0), CrawlUrl("http://b.test/", 0.1)])
@@ -194,7 +194,7 @@ def test_an_earlier_version_has_the_classes_in_the_scores(
 def test_the_records_of_an_earlier_version_are_read_where_they_are(
     tmp_path: Path, closed: bool, earlier: Earlier
 ) -> None:
-    """It wrote them as they were, into a file that keeps its name; new ones are compressed."""
+    """That version wrote plain records into a file that keeps its name; new records are compressed."""
     before, after = urls(300), urls(300, start=300)
     with earlier(tmp_path, 3):
         frontier = disk(tmp_path)
@@ -235,7 +235,7 @@ def test_scores_of_this_version_stand_for_themselves(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("damage", ["removed", "emptied", "cut"])
 def test_a_file_of_times_that_was_lost_is_named(tmp_path: Path, damage: str) -> None:
-    """Else all that is held would be taken at once."""
+    """Otherwise all held URLs would be taken at once."""
     frontier = disk(tmp_path)
     frontier.put(CrawlUrl("http://a.test/", 0.9, not_before=50.0))
     frontier.close()
@@ -271,9 +271,9 @@ def test_what_is_above_the_ceiling_waits_for_hosts_of_other_frontiers(tmp_path: 
 
 
 def acknowledged_then_killed(folder: Path, seed: int, seconds: float, journal: int) -> int:
-    """Do steps to a frontier in a process of its own, kill it after some time; how many it had acknowledged.
+    """Apply steps to a frontier in another process, kill it after ``seconds``, and return the number of acknowledged steps.
 
-    ``journal``: bytes from which on a journal is summed up.
+    ``journal``: size in bytes from which the journal is summed up.
     """
     child = f"""
 import os, sys
@@ -305,7 +305,7 @@ for step in random_steps({seed}, hosts=300, pages=500):
 @pytest.mark.parametrize("journal", [2**25, 5_000])
 @pytest.mark.parametrize("seed", range(6))
 def test_kill_9_at_any_instruction_loses_no_acknowledged_step(tmp_path: Path, seed: int, journal: int) -> None:
-    """Also while a thread merges digests and forces the files."""
+    """Also while a thread merges digests and syncs the files."""
     steps = acknowledged_then_killed(tmp_path, seed, Random(seed).random() * 0.4, journal)
     found = disk(tmp_path)
     states = []
@@ -314,7 +314,7 @@ def test_kill_9_at_any_instruction_loses_no_acknowledged_step(tmp_path: Path, se
         one.do(step)
         if number >= steps:  # the last step was not acknowledged: it may or may not have happened
             known = {record.url for record in one.frontier.waiting()}
-            known |= {url for url in one.leases if one.frontier.leased(url)}  # another step may have ended one
+            known |= {url for url in one.leases if one.frontier.leased(url)}  # another step may have ended a lease
             states.append((known, one.frontier.evicted()))
     assert ({record.url for record in found.waiting()}, found.evicted()) in states
     scores = {record.url: record.score for record in one.frontier.waiting()}
@@ -344,7 +344,7 @@ def test_a_file_that_cannot_grow_is_reported_and_nothing_acknowledged_is_lost(tm
 
 
 def test_a_batch_that_fills_the_frontier_up_is_still_one_step(tmp_path: Path) -> None:
-    """The order of the worst is built in the middle of it, from rows that are not written yet."""
+    """The order of the worst URLs is built in the middle of the step, from rows that are not written yet."""
     frontier = disk(tmp_path, max_urls=100)
     frontier.put_many(urls(60))
     try:
@@ -362,7 +362,7 @@ def test_a_batch_that_fills_the_frontier_up_is_still_one_step(tmp_path: Path) ->
 
 
 def test_a_torn_last_frame_has_not_happened(tmp_path: Path) -> None:
-    """Even when the mapped files know of it, as they may after a power failure."""
+    """Even when the mapped files contain its changes, as they may after a power failure."""
     frontier = disk(tmp_path)
     frontier.put_many(urls(10))
     frontier.put(CrawlUrl("http://last.test/", 1.0))

@@ -1,4 +1,4 @@
-"""What a frontier on disk knows of its hosts again, from the notes of its journal."""
+"""Facts about hosts that a frontier on disk restores from its journal."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def test_a_pick_that_was_given_back_is_the_latest_of_its_host() -> None:
 
 
 def test_picks_that_are_given_back_cost_the_same_behind_many_others() -> None:
-    """Each URL whose turn came and that was refused is one."""
+    """Each URL that was refused when its turn came gives its pick back."""
     facts = HostFacts(Summary(picks=[0] * 150_000))
     began = time.process_time()
     for host in range(1, 20_000):

@@ -1,4 +1,4 @@
-"""What a frontier on disk keeps in memory does not grow with what waits in it."""
+"""The memory of a frontier on disk does not grow with the number of waiting URLs."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_ten_times_the_urls_are_no_more_objects_also_above_and_below_a_floor(
 
 
 def test_a_held_url_takes_no_objects_while_visits_go_on(tmp_path: Path) -> None:
-    """Its memory is that of its entries in mapped files."""
+    """It uses memory only for its entries in mapped files."""
     random, now, last = Random(3), 1000.0, 0
     frontier = DiskFrontier(tmp_path, politeness=Politeness(1.0), random=Random(1), clock=lambda: 0.0, limits=LIMITS)
     objects = []

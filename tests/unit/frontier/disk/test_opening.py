@@ -1,4 +1,4 @@
-"""What an opening makes of the rows: each URL is queued once, with those of its host, and a damaged row is named."""
+"""Opening a frontier from its rows: each URL is queued once, in the queue of its host, and a damaged row is reported."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_a_record_of_another_url_is_named_when_its_turn_has_come(tmp_path: Path)
 def test_what_is_done_again_is_on_the_disk_before_its_journal_goes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """After a power failure, else, it would be in neither."""
+    """Otherwise it would be in neither after a power failure."""
     frontier = open_in(tmp_path)
     frontier.put_many(CrawlUrl(f"http://a.test/{number}", 0.5) for number in range(9))
     (journal,) = tmp_path.glob("journal.*")

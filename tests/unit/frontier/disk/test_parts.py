@@ -64,7 +64,7 @@ def test_a_table_finds_what_was_set_and_nothing_else(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("each_way")
 def test_keys_that_crowd_in_one_place_and_run_over_its_end_are_found(tmp_path: Path) -> None:
-    """Digests whose home is one of the last slots of a segment: they run over to its beginning."""
+    """Digests whose home is one of the last slots of a segment wrap around to its beginning."""
     table = HashTable(tmp_path / "t")
     random = Random(1)
     homes = [(random.getrandbits(40) << 36 | (4095 - random.randrange(3)) << 24 | n) % 2**64 for n in range(6000)]
@@ -97,7 +97,7 @@ def test_a_closed_table_answers_nothing(tmp_path: Path) -> None:
 
 
 def test_headers_with_other_bits_are_named_and_raise_nothing_else(tmp_path: Path) -> None:
-    """As they raised ``IndexError``, or asked for more memory than there is."""
+    """Damaged headers used to raise ``IndexError``, or to request more memory than there is."""
     table = HashTable(tmp_path / "t")
     merge(table, {digest(number): number for number in range(20_000)})
     table.close()
@@ -120,7 +120,7 @@ def test_headers_with_other_bits_are_named_and_raise_nothing_else(tmp_path: Path
 def test_a_split_that_was_killed_at_any_store_leaves_the_table_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: int
 ) -> None:
-    """A split fills two halves, marks both, and retires the whole: five stores in this order."""
+    """A split fills two halves, marks both, and retires the original segment: five stores in this order."""
     table = HashTable(tmp_path / "t")
     stores = 0
 
@@ -203,7 +203,7 @@ def test_a_line_keeps_its_best_whatever_the_ranks(tmp_path: Path) -> None:
 
 
 def test_a_line_does_not_grow_with_scores_that_change(tmp_path: Path) -> None:
-    """100,000 changes of 100 URLs: the dead leave, in memory and on disk."""
+    """After 100,000 changes of 100 URLs, dead entries are removed in memory and on disk."""
     scores: dict[int, float] = {}
     file = SpillFile(tmp_path / "lines")
 

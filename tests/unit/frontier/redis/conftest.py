@@ -24,7 +24,7 @@ def database() -> redis.Redis:
 
 @pytest.fixture
 def workers(database: redis.Redis, tmp_path: Path) -> Iterator[Workers]:
-    """Each with a frontier on disk."""
+    """Workers, each with a frontier on disk."""
     where = database.connection_pool.connection_kwargs
     made = Workers(f"redis://127.0.0.1:{where['port']}/{where['db']}", tmp_path)
     yield made

@@ -1,4 +1,4 @@
-"""Workers of a Redis Cluster of three nodes: no step may touch keys of two of them."""
+"""Workers with a Redis Cluster of three nodes: no command may touch keys of two nodes."""
 
 from __future__ import annotations
 

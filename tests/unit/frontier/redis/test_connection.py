@@ -1,4 +1,4 @@
-"""The settings of scrapy-redis mean here what they mean there."""
+"""The connection settings have the same meaning as in scrapy-redis."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Crawls that are workers of one crawl: each has its hosts, and all have one budget."""
+"""Several workers of one crawl: each owns some hosts, and all share one budget."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def start(crawls: Iterable[Crawl], loop: Loop) -> None:
 
 
 def read(crawl: Crawl, url: CrawlUrl, *links: str) -> None:
-    """Find a page with these links there."""
+    """Finish ``url`` with a page that has these links."""
     now = time.time()
     page = crawl.steps.read(url, html(*links, text="coral reef"))
     crawl.steps.keep(page, crawl.steps.visit(url, page, b"", fetched := Fetch(200, now, 0.1)))
@@ -55,7 +55,7 @@ def read(crawl: Crawl, url: CrawlUrl, *links: str) -> None:
 def run(
     crawls: Iterable[Crawl], loop: Loop, until: Callable[[list[str]], object], links: Iterable[str] = LINKS
 ) -> list[tuple[str, str]]:
-    """The workers that fetch, and what; the first page has the links."""
+    """Run the crawls; return each fetch as worker and URL. The first page has the links."""
     crawls, fetched = list(crawls), list[tuple[str, str]]()
 
     def step() -> object:
@@ -80,7 +80,7 @@ def is_spent(crawl: Crawl) -> bool:
 
 
 def test_each_worker_fetches_the_urls_of_its_hosts(tmp_path: Path, database: redis.Redis, loop: Loop) -> None:
-    """Whatever its ordering thinks of them: the floor of one is not that of the other."""
+    """Whatever its ordering scores them: each worker has its own floor."""
     crew = [
         worker(tmp_path, database, "first", ORDERING="adaptive", ORDERING_ACTIVE=4),
         worker(tmp_path, database, "second", ORDERING="dom"),

@@ -1,4 +1,4 @@
-"""Who joins waits for those who were there, and remembers over a kill whom it waits for."""
+"""A worker that joins waits for the existing workers, and after a kill still knows which ones it waits for."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def handover(worker: str, folder: Path | None, frontier: FrontierCore | None = N
 
 
 def give_all(some: Handover) -> list[tuple[str, bool]]:
-    """What it hands over."""
+    """All that it hands over."""
     given: list[tuple[str, bool]] = []
     while not some.hand_over(lambda key, is_done: given.append((key, is_done))):
         assert some.is_scanning
@@ -85,7 +85,7 @@ def test_who_is_away_is_not_waited_for(tmp_path: Path) -> None:
 
 
 def test_who_leaves_stays_until_all_others_know(tmp_path: Path) -> None:
-    """Else what they send it, and what they send back, is read by nobody."""
+    """Otherwise no worker reads the letters that others send to it, or send back."""
     leaving = Members(4, {"a": -4, "b": 2, "c": 3})
     first = handover("a", tmp_path)
     meet(first, THREE)

@@ -1,4 +1,4 @@
-"""The outbox on disk: what was committed survives, whatever became of the last line."""
+"""The outbox on disk: committed letters survive, whatever the state of the last line."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ STEPS = [
     [("b", [SCORE, "http://b.test/ä", 1.0]), ("b", [SCORE, "http://b.test/2", -1.0])],
     [("d\n", [HANDED, 4])],
 ]
-GROUPS = [  # as they leave, by step
+GROUPS = [  # letters in the order of sending, by step
     [("b", [[SCORE, "http://b.test/1", 0.5]]), ("c", [[HANDED, 3]])],
     [("b", [[SCORE, "http://b.test/ä", 1.0], [SCORE, "http://b.test/2", -1.0]])],
     [("d\n", [[HANDED, 4]])],
@@ -32,7 +32,7 @@ def commit(outbox: Outbox) -> list[tuple[str, list[mail.Letter]]]:
 
 
 def write(outbox: Outbox) -> list[int]:
-    """Commit all steps; the size of the file after each."""
+    """Commit all steps; return the file size after each."""
     sizes = [0]
     for step, groups in zip(STEPS, GROUPS, strict=True):
         for worker, letter in step:
@@ -120,7 +120,7 @@ def test_what_the_disk_refuses_is_sent_all_the_same(tmp_path: Path, monkeypatch:
     write(outbox)
     outbox.add("new", [HANDED, 9])
     with monkeypatch.context() as patched:
-        patched.setattr("os.pwrite", lambda file, content, at: len(content) - 1)  # a full disk takes a part
+        patched.setattr("os.pwrite", lambda file, content, at: len(content) - 1)  # a full disk accepts a part
         step = outbox.collect()
         with pytest.raises(StorageFailed, match=OUTBOX):
             outbox.write()

@@ -1,4 +1,4 @@
-"""Hosts are shared out evenly, all workers agree on them, and only what must move does."""
+"""Hosts are distributed evenly, all workers agree on their owners, and no host moves unless it must."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ names = st.lists(st.text(min_size=1, max_size=12), min_size=1, max_size=6, uniqu
 
 
 def shares(workers: list[str], of: str = "", *, leaving: tuple[str, ...] = ()) -> Shares:
-    """As the worker ``of`` has them."""
+    """The shares as seen by the worker ``of``."""
     made = Shares(of or workers[0])
     made.set_members(Members(len(workers), {name: -1 if name in leaving else 1 for name in workers}))
     return made

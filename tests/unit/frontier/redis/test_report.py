@@ -1,4 +1,4 @@
-"""The end of a crawl is seen when it is there, and never before, in whatever order letters and reports travel."""
+"""The end of a crawl is detected, and never too early, in whatever order letters and reports arrive."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from crawlproject.records import ACTIVE, INACTIVE, SPARE
 
 
 class Worker:
-    """Has URLs, and finds a few more, its own or others'. It reports what was so when it had last heard, as the exchange does;
-    letters leave, and are read, one by one, and the server answers later.
+    """Has URLs, and finds a few more for itself or for others. Like the exchange, it reports its state at the last message;
+    letters are sent and read one by one, and the server answers later.
     """
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.waiting = 0
-        self.outbox: deque[str] = deque()  # to whom
+        self.outbox: deque[str] = deque()  # the recipients
         self.applied: Id = (0, 0)
         self.sent: dict[str, Id] = {}
-        self.unheard: deque[tuple[str, Id]] = deque()  # arrived, and not heard of
+        self.unheard: deque[tuple[str, Id]] = deque()  # arrived, but not processed
 
     def report(self) -> Report:
         unsent = len(self.outbox) + len(self.unheard)
@@ -35,7 +35,7 @@ class Worker:
 
 
 class Exchange:
-    """Workers, their inboxes, and the reports that the server has."""
+    """Workers, their inboxes, and the reports on the server."""
 
     def __init__(self, random: Random, number: int) -> None:
         self.random = random
@@ -43,7 +43,7 @@ class Exchange:
         self.inboxes: dict[str, list[Id]] = {name: [] for name in self.workers}
         self.clock = 0
         self.reports: dict[str, Report] = {name: Report(waiting=1) for name in self.workers}
-        self.drafts = {name: Report(waiting=1) for name in self.workers}  # made, and not sent
+        self.drafts = {name: Report(waiting=1) for name in self.workers}  # made, but not sent
         self.left = random.randrange(40)  # URLs still to be found
         self.workers["w0"].waiting = 1 if self.left else 0
 

@@ -1,4 +1,4 @@
-"""A host, and an address, has one visitor at a time, and rests, whichever worker of whichever crawl was there."""
+"""A host or address has one visitor at a time and rests afterwards, across all workers of all crawls."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from crawlproject.frontier.redis.worker import RedisWorker
 
 
 def waits(loop: Loop, frontier: RedisWorker, seconds: float) -> None:
-    """Nothing can be taken for a while."""
+    """Assert that nothing can be taken for a while."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         assert frontier.take(time.time()) is None
@@ -114,7 +114,7 @@ def test_a_visit_that_took_too_long_lets_the_host_rest_all_the_same(
 
 
 def test_an_answer_that_comes_too_late_is_none(workers: Workers, loop: Loop) -> None:
-    """The host may have been given to another by then, who has fetched what this one was to."""
+    """By then the host may belong to another worker, which has fetched the URL."""
     one = loop.start(workers.join("w", lease=600.0))
     one.put(url("a/1"))
     asked = time.time()
@@ -136,7 +136,7 @@ def test_who_was_killed_visits_its_hosts_again_at_once(workers: Workers, loop: L
 
 
 def test_what_was_visited_in_passing_rests_for_all(workers: Workers, loop: Loop) -> None:
-    """The target of a redirect."""
+    """For example the target of a redirect."""
     one, two = (loop.start(workers.join("w", crawl=name, min_delay=1.0)) for name in ("one", "two"))
     passed = time.time()
     one.done("http://a.test/target", passed, 0.0)
@@ -238,7 +238,7 @@ def test_the_budget_of_pages_is_exact_for_all_workers(workers: Workers, loop: Lo
                 open_leases.append((frontier, record.url))
         for _ in range(min(2, len(open_leases))):
             frontier, key = open_leases.pop(0)
-            if len(key) % 2:  # a page; else an error, that does not count
+            if len(key) % 2:  # a page; else an error, which does not count
                 frontier.count_page(key)
                 counted += 1
             frontier.done(key, time.time(), 0.0)
@@ -274,7 +274,7 @@ def test_pages_of_before_count(workers: Workers, loop: Loop) -> None:
     two = loop.start(workers.join("b", max_pages=10))
     loop.run_until(lambda: one.pages() == two.pages() == 9)
     two.put_many(url(f"h{number}/") for number in range(40))
-    take(two, loop)  # the other has asked for none yet
+    take(two, loop)  # the other worker has not asked for a URL yet
     waits(loop, two, 0.5)
     waits(loop, one, 0.5)
 

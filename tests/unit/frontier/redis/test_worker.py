@@ -1,4 +1,4 @@
-"""One worker and its server, which goes away, comes back, is full, refuses, or forgets."""
+"""One worker and its server, which fails, comes back, is full, refuses commands, or loses its data."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def server(tmp_path: Path) -> Iterator[RedisServer]:
 
 @pytest.fixture
 def own(server: RedisServer, tmp_path: Path) -> Iterator[Workers]:
-    """Workers of a server of this test's own."""
+    """Workers with a separate server for this test."""
     made = Workers(server.url, tmp_path / "crawls")
     yield made
     made.close()
@@ -96,7 +96,7 @@ def test_a_class_is_changed_without_waiting(workers: Workers, loop: Loop) -> Non
 
 
 def test_what_is_on_its_way_to_whoever_takes_keeps_its_lease(workers: Workers, loop: Loop) -> None:
-    """Whoever takes it asks then whether it has to wait: else a host would have two visitors."""
+    """The taker then asks whether it has to wait: otherwise a host would have two visitors."""
     frontier = loop.start(workers.join("w"))
     frontier.put_many(urls(4))
     assert frontier.take(time.time()) is None, "asked for"
@@ -144,7 +144,7 @@ def test_what_was_not_fetched_waits_when_the_worker_is_back(workers: Workers, lo
 
 
 def test_nothing_waits_for_the_server(own: Workers, server: RedisServer, loop: Loop) -> None:
-    """With the server gone, every call still returns; with the server back, everything was done."""
+    """While the server is down, every call still returns; once it is back, all work gets done."""
     frontier = loop.start(own.join("w"))
     server.kill()
     began = time.perf_counter()
@@ -169,14 +169,14 @@ def test_letters_wait_for_a_server_that_is_away(own: Workers, server: RedisServe
 
 
 def three(workers: Workers, loop: Loop) -> tuple[RedisWorker, RedisWorker, RedisWorker, list[CrawlUrl]]:
-    """With URLs of the third one's hosts."""
+    """Three workers, and URLs of hosts that belong to the third."""
     a, b, c = (loop.start(workers.join(name)) for name in "abc")
     loop.run_until(lambda: all(len(member.workers()) == 3 for member in (a, b, c)))
     return a, b, c, [record for record in urls(60) if c.is_own(host_of(record.url))]
 
 
 def lose(worker: str, client: redis.Redis) -> None:
-    """It was silent for too long."""
+    """Make a worker appear silent for too long."""
     keys = CrawlKeys("crawl")
     client.hdel(keys.members, worker)
     client.zrem(keys.alive, worker)
@@ -204,7 +204,7 @@ def test_what_a_worker_was_sent_after_its_death_is_read_by_its_heirs(
 ) -> None:
     a, b, c, records = three(workers, loop)
     workers.cut(c, loop)
-    for record in records:  # more than is read at once
+    for record in records:  # more than one read returns
         for page in range(40):
             a.put(replace(record, url=f"{record.url}/{page}"))
             loop.run_for(0.0)
@@ -333,7 +333,7 @@ def test_letters_that_fill_a_server_are_read(own: Workers, server: RedisServer, 
 def test_a_handover_waits_for_a_server_that_is_away(
     own: Workers, server: RedisServer, loop: Loop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Else all that is handed over is in memory."""
+    """Otherwise all letters of the handover would be in memory."""
     monkeypatch.setattr(handover, "AT_ONCE", 10)
     a = loop.start(own.join("a"))
     a.put_many(urls(800))

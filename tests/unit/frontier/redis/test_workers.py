@@ -1,4 +1,4 @@
-"""Several workers of one crawl: whoever finds a URL, the owner of its host fetches it, once."""
+"""Several workers of one crawl: any worker may find a URL, but the owner of its host fetches it, once."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ Links = Callable[[str], Iterable[CrawlUrl]]
 
 
 def meet(loop: Loop, *members: RedisWorker) -> None:
-    """Until all know of all."""
+    """Run the loop until all members know each other."""
     loop.run_until(lambda: all(len(member.workers()) == len(members) for member in members))
     loop.run_for(0.2)
 
 
 def hosts_of(member: RedisWorker, number: int = 3) -> list[str]:
-    """Some hosts that are the worker's own, without ``.test``."""
+    """Some hosts that belong to the worker, without ``.test``."""
     return [name for name in (f"h{n}" for n in range(200)) if member.is_own(f"{name}.test")][:number]
 
 
@@ -107,7 +107,7 @@ def test_kills_lose_nothing_and_repeat_what_was_being_fetched(workers: Workers, 
 
 
 def test_a_kill_between_outbox_and_frontier_loses_nothing(workers: Workers, loop: Loop) -> None:
-    """The letters of a step are on disk before the step of the frontier that they come of."""
+    """The letters of a step are on disk before the frontier commits the step."""
     a, b = pair(workers, loop)
     ours, [theirs, *_] = hosts_of(a), hosts_of(b)
     a.put(url(f"{ours[0]}/1"))
@@ -197,7 +197,7 @@ def test_a_url_that_was_fetched_while_its_host_moved_counts_before_its_links(wor
 def test_workers_come_back_to_a_server_that_lost_the_crawl_with_one_more(
     workers: Workers, loop: Loop, database: redis.Redis
 ) -> None:
-    """It counts the changes of the members from 1 again."""
+    """The server counts the changes of membership from 1 again."""
     database.set(CrawlKeys("crawl").epoch, 8)
     a, _ = pair(workers, loop)
     a.put_many(url(f"h{number}/1") for number in range(30))
@@ -293,7 +293,7 @@ def test_letters_that_a_full_disk_has_not_taken_are_read_by_the_next_process(
 
 
 def damage(workers: Workers, member: RedisWorker, folder: Path) -> None:
-    """End it, and overwrite some of the records of its URLs."""
+    """End the worker, and overwrite some of the records of its URLs."""
     workers.end(member)
     path = folder / RECORDS
     content = bytearray(path.read_bytes())
@@ -365,7 +365,7 @@ def test_what_is_said_of_a_url_that_is_being_fetched_changes_nothing(workers: Wo
 
 
 def test_a_url_that_was_fetched_in_passing_is_done_for_its_owner(workers: Workers, loop: Loop) -> None:
-    """The target of a redirect."""
+    """For example the target of a redirect."""
     a, b = pair(workers, loop)
     [host, *_] = hosts_of(b)
     b.put(url(f"{host}/1"))
@@ -437,7 +437,7 @@ def test_the_end_is_known_only_when_nobody_has_anything_left(workers: Workers, l
 
 
 def test_the_last_letters_of_a_worker_that_leaves_are_read(workers: Workers, loop: Loop, database: redis.Redis) -> None:
-    """It sends them, and leaves, after the other has read its inbox and before that hears who is there."""
+    """It sends them and leaves after the other worker has read its inbox and before that worker reads the list of members."""
     a, b = pair(workers, loop)
     b.put(url(f"{hosts_of(b)[0]}/1"))
     held = take(b, loop)
@@ -479,7 +479,7 @@ def test_who_leaves_reads_what_one_sends_back_that_does_not_know_of_it(
 
     a._crew.take = without_beat  # type: ignore[method-assign]
     assert RedisView(database, "crawl").drain("b")
-    loop.run_for(2.0)  # it hands over, and gets all of it back
+    loop.run_for(2.0)  # it hands its URLs over, and gets all of them back
     assert not b.has_left
     may_hear.set()
     loop.run_until(lambda: b.has_left)
@@ -510,7 +510,7 @@ def test_what_is_below_the_floor_waits_for_better_hosts_of_others(workers: Worke
     [good, *_], [poor, *_] = hosts_of(a), hosts_of(b)
     a.put_many([url(f"{good}/1", 0.9), url(f"{good}/2", 0.9)])
     held = take(a, loop)
-    loop.run_for(1.5)  # a beat, and more
+    loop.run_for(1.5)  # longer than one heartbeat
     b.put(url(f"{poor}/1", 0.1))
     fetched: list[CrawlUrl] = []
 
