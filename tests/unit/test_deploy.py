@@ -1,4 +1,4 @@
-"""What deploy/ says is so: its commands are ours, their settings are known, and its alerts name metrics that there are."""
+"""The files in deploy/ are valid: its commands are ours, their settings are known, and its alerts name existing metrics."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from crawlproject.topic.parse import load_topic
 DEPLOY = ROOT / "deploy"
 COMPOSE = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
 MANIFESTS = sorted((DEPLOY / "kubernetes").glob("*.yaml"))
-OF_PLACES = {"MAX_IDLE_TIME_BEFORE_CLOSE"}  # settings that Compose or Kubernetes alone gives
+OF_PLACES = {"MAX_IDLE_TIME_BEFORE_CLOSE"}  # settings that only Compose or Kubernetes passes
 
 
 def objects() -> list[dict[str, Any]]:
@@ -36,7 +36,7 @@ def containers() -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
 
 
 def commands() -> Iterator[list[str]]:
-    """What is given to ``topical``."""
+    """The arguments of ``topical``."""
     yield from (service["command"] for service in COMPOSE["services"].values() if service.get("image") == "topical")
     yield from (
         container["args"] for _, container in containers() if container["image"] == "topical" and "args" in container

@@ -1,4 +1,4 @@
-"""The documentation holds: links resolve, examples work, tables list what the code has."""
+"""The documentation is correct: links resolve, examples work, tables match the code."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ def test_files_that_the_documentation_names_exist() -> None:
 
 
 def cell_value(cell: str) -> object:
-    """What a cell of a table of settings shows."""
+    """The value in a cell of a settings table."""
     return ast.literal_eval(cell.strip("`"))
 
 

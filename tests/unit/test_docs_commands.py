@@ -1,4 +1,4 @@
-"""The command lines of the documentation parse; commands, options and requirements are all listed."""
+"""The command lines in the documentation parse; all commands, options and requirements are listed."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def is_command(name: str) -> bool:
 
 
 def command_lines(text: str, program: str = "scrapy") -> Iterator[list[str]]:
-    """The arguments of each call of ``program`` in shell blocks and unit files, environment left out."""
+    """The arguments of each call of ``program`` in shell blocks and unit files, without environment variables."""
     for block in fences(text, "sh", "ini"):
         for line in block.replace("\\\n", " ").splitlines():
             words = shlex.split(line.removeprefix("ExecStart="), comments=True)
@@ -91,7 +91,7 @@ def _values(options: Namespace, name: str) -> dict[str, str]:
 
 
 def _check_settings(options: Namespace) -> None:
-    """Each exists, ours have values they can have."""
+    """Assert that each setting exists, and that ours have valid values."""
     chosen = _values(options, "set")
     refuse_unknown(chosen)
     read_options(chosen)
@@ -116,12 +116,12 @@ def test_commands_in_the_prose_exist(page: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=page_id)
 def test_settings_in_the_prose_exist(page: Path) -> None:
-    """Whatever looks like a setting of ours is one, or a prefix, or a parameter of an ordering."""
+    """Every name that looks like our setting is one, or a prefix, or a parameter of an ordering."""
     text = "\n".join([*inline_code(page.read_text()), *fences(page.read_text(), "sh", "toml")])
     named = set(re.findall(r"\b(?:FRONTIER|ORDERING|PAGE|POLITENESS|TRAP|CRAWL|VIRTUAL)_[A-Z_]*[A-Z]\b", text))
     parameters = {f"ORDERING_{name.upper()}" for cls in ORDERINGS.values() for name in parameters_of(cls)}
     refuse_unknown(dict.fromkeys(named))
-    known = {"ORDERING_AGGREGATION_LEVEL", "ORDERING_ARCHIVE", "ORDERING_TOLL", *parameters}  # TOLL: of an example
+    known = {"ORDERING_AGGREGATION_LEVEL", "ORDERING_ARCHIVE", "ORDERING_TOLL", *parameters}  # TOLL: from an example
     assert [name for name in named if name.startswith("ORDERING_") and name not in known] == []
 
 

@@ -1,4 +1,4 @@
-"""The documentation of topic files and crawl folders lists exactly what these have."""
+"""The documentation of topic files and crawl folders lists exactly their fields."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_fields_of_a_topic_file() -> None:
 
 @pytest.fixture(scope="module")
 def crawl_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A crawl folder as the steps of a live crawl leave it."""
+    """A crawl folder written by the steps of a live crawl."""
     folder = tmp_path_factory.mktemp("crawl")
     topic = Topic(name="demo", keywords=DEMO.keywords, seeds=DEMO.seeds)
     web, now = SampleWeb(), 1_000_000.0

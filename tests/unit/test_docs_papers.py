@@ -1,4 +1,4 @@
-"""docs/papers.md: each module, name and test that it gives for a clause of a paper exists."""
+"""docs/papers.md: each module, name and test that it cites for a clause of a paper exists."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ clauses = pytest.mark.parametrize("row", CLAUSES, ids=lambda row: row["clause"][
 
 @cache
 def names_in(path: Path) -> set[str]:
-    """Classes and functions of a module, tests in classes included."""
+    """Classes and functions of a module, including tests in classes."""
     nodes = ast.walk(ast.parse(path.read_text()))
     return {node.name for node in nodes if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)}
 

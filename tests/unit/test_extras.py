@@ -1,4 +1,4 @@
-"""Packages that a default install has not: who says so, and that the table, the metadata and the lock agree."""
+"""Packages that a default install lacks: the messages about them, and the agreement of table, metadata and lock file."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_packages_are_imported_by_the_names_of_the_table() -> None:
 def test_each_package_of_a_lock_has_hashes_and_no_address(name: str) -> None:
     text = (ROOT / name).read_text()
     entries = re.split(r"\n(?=\S)", re.sub(r"^#.*\n", "", text, flags=re.M).strip())
-    names = {entry.partition("==")[0] for entry in entries}  # some have a version for each Python
+    names = {entry.partition("==")[0] for entry in entries}  # some have one version per Python
     assert names == pins(name).keys() and all("--hash=sha256:" in entry for entry in entries)
     assert "://" not in text and "--index" not in text and "--find" not in text
 
@@ -148,7 +148,7 @@ def test_the_add_on_loads_the_frontier_and_little_else() -> None:
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     loaded = done.stdout.split()
     core = [name for name in loaded if not name.startswith("crawlproject.parts.")]
-    assert len(core) <= 80  # 76; of parts it loads the settings
+    assert len(core) <= 80  # 76; it loads only the settings of parts
     unwanted = {"pages", "orderings", "webs", "topic", "reports", "http"}
     assert not {name.split(".")[1] for name in loaded if "." in name} & unwanted
     assert make_canonicalizer.__module__ in loaded

@@ -1,4 +1,4 @@
-"""Who may import whom, and what the core may never ask for: checked over the source."""
+"""Permitted imports between packages, and forbidden calls in the core, checked on the source."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from crawlproject.parts.registry import NEEDS, OURS
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# What stands above the line: these may import Scrapy and Twisted, ask the wall clock and open sockets.
+# Packages above the line: these may import Scrapy and Twisted, read the wall clock and open sockets.
 GLUE = (
     "crawlproject.addon",
     "crawlproject.library",
@@ -107,13 +107,13 @@ MAY_IMPORT["opening"] = {*MAY_IMPORT}
 MAY_IMPORT["library"] = MAY_IMPORT["addon"] = {*MAY_IMPORT}
 MAY_IMPORT["commands"] = {*MAY_IMPORT} - {"addon"}
 MAY_IMPORT["__main__"] = {*MAY_IMPORT}
-NO_PARTS = GROUND | BELOW  # who may not even name one, in an annotation or in a function
-BETWEEN_PARTS = {  # who needs whom -> why; docs/architecture.md has the same table
+NO_PARTS = GROUND | BELOW  # packages that may not even name a part, in an annotation or in a function
+BETWEEN_PARTS = {  # dependent part and needed part -> reason; docs/architecture.md has the same table
     ("revisits", "listings"): "feeds and sitemaps are visited again, too, and say which pages have changed",
     ("websub", "revisits"): "what a hub says makes a feed due",
     ("websub", "listings"): "a feed names its hub",
 }
-CIRCLES = [  # modules that import each other, in functions: what is heavy is imported where it is needed
+CIRCLES = [  # modules that import each other, in functions: heavy modules are imported where they are needed
     {"pages.text.relevance", "pages.text.term_vectors"},
     {"parts.verticals.layout", "parts.verticals.site_template"},
 ]
@@ -140,7 +140,7 @@ def package_of(module: str) -> str:
 
 
 def part_of(module: str) -> str:
-    """The folder of a part; empty for a module of none."""
+    """The folder of the part that a module belongs to; empty if it belongs to none."""
     names = module.split(".")
     return names[2] if names[1:2] == ["parts"] and len(names) > 2 and module != "crawlproject.parts.registry" else ""
 
@@ -162,12 +162,12 @@ def source_of(module: str) -> str:
 
 @cache
 def names_in(module: str) -> set[str]:
-    """What a module imports, see ``imports_of``."""
+    """The imports of a module, see ``imports_of``."""
     return {*imports_of(ast.parse(source_of(module)), module)}
 
 
 def imports_of(tree: ast.AST, module: str) -> Iterator[str]:
-    """Every module or name imported, with its dotted path; imports inside functions too, and by a name in quotes."""
+    """Every imported module or name with its dotted path, including imports inside functions and by quoted name."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -189,7 +189,7 @@ def _constants(nodes: list[ast.expr]) -> Iterator[ast.expr]:
 
 
 def modules_of(names: Iterator[str] | set[str]) -> set[str]:
-    """The modules of ours that these names are, or are in."""
+    """Our modules that these names denote or belong to."""
     found = set()
     for name in names:
         while name and name not in SOURCES:
@@ -199,7 +199,7 @@ def modules_of(names: Iterator[str] | set[str]) -> set[str]:
 
 
 class _AtRunTime(ast.NodeTransformer):
-    """Takes away what only type checkers see and, where asked for, what is imported when a function is called."""
+    """Removes imports for type checkers only and, on request, imports that run when a function is called."""
 
     def __init__(self, functions: bool) -> None:
         self._functions = functions
@@ -217,13 +217,13 @@ class _AtRunTime(ast.NodeTransformer):
 
 @cache
 def imported_by(module: str, *, functions: bool = True) -> set[str]:
-    """The modules of ours that a module imports at run time."""
+    """Our modules that a module imports at run time."""
     tree = ast.parse(source_of(module))
     return modules_of(imports_of(_AtRunTime(functions).visit(tree), module)) - {module}
 
 
 def circles(graph: Mapping[str, set[str]]) -> list[set[str]]:
-    """The strongly connected components of more than one module (Tarjan 1972)."""
+    """The strongly connected components with more than one module (Tarjan 1972)."""
     number: dict[str, int] = {}
     lowest: dict[str, int] = {}
     path: list[str] = []
@@ -256,7 +256,7 @@ def uses_of(tree: ast.AST) -> Iterator[str]:
 
 
 def offences(source: str, module: str = "crawlproject.frontier.example") -> list[str]:
-    """What a module below the line may not do."""
+    """Violations of the rules for modules below the line."""
     tree = ast.parse(source)
     imported = set(imports_of(tree, module))
     used = imported | set(uses_of(tree))
@@ -321,7 +321,7 @@ def test_every_folder_of_parts_is_in_the_registry():
 
 
 def test_what_stands_above_the_parts_is_imported_without_them():
-    about_revisits = "crawlproject.evaluation.freshness"  # asked for with them only
+    about_revisits = "crawlproject.evaluation.freshness"  # imported only for revisits
     others = [module for module in SOURCES if not part_of(module) and not module.startswith(about_revisits)]
     assert [module for module in others if any(map(part_of, imported_by(module, functions=False)))] == []
 

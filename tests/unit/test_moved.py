@@ -1,4 +1,4 @@
-"""Paths of the previous version still work, and say where what they name is now."""
+"""Import paths of the previous version still work, and name the new locations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Settings of ours: typed, checked, and told by name when they are wrong."""
+"""Our settings: typed, checked, and named in the message when they are wrong."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Changes as text and as a feed: whatever a page holds, both stay what they are."""
+"""Changes as text and as a feed: both stay well-formed, whatever a page contains."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_text_fits_80_columns_and_steers_no_terminal(found: list[PageChange]) ->
 
 
 def test_changes_of_a_folder(tmp_path: Path) -> None:
-    """Those after the first harvest, each once, with a title; copies are not new."""
+    """The changes after the first harvest, each once, with a title; copies are not new."""
 
     def line(n: int, at: float, **fields: object) -> str:
         common = {"url": f"http://a.example/{n}", "status": 200, "at": NOW + at, "md5": "0" * 32, "title": f"Page {n}"}
@@ -104,7 +104,7 @@ def test_changes_of_a_folder(tmp_path: Path) -> None:
         + line(5, 13, md5="", error="http 404")
     )
     log = PageChangeLog(tmp_path)
-    for at in (14.0, 15.0):  # killed between the two
+    for at in (14.0, 15.0):  # the crawl was killed between the two
         log.append(PageChange("http://a.example/2", GONE, NOW + at, NOW + 1, 3, 1))
     log.append(PageChange("http://a.example/1", RETIRED, NOW + 16, NOW + 10, 2, 1))
     log.close()

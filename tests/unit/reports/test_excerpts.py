@@ -1,4 +1,4 @@
-"""What a report says of pages and refusals in words."""
+"""Descriptions of pages and refusals in a report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the nodes of a graph are drawn."""
+"""The positions of the nodes of a graph."""
 
 import numpy as np
 import pytest
@@ -47,7 +47,7 @@ def test_nodes_do_not_lie_on_each_other():
 
 
 def test_two_sites_with_one_link_between_them_lie_apart():
-    """Two stars of 30, joined at their middles: nodes are nearer to their own middle than to the other one."""
+    """Two stars of 30, joined at their centres: nodes are nearer to their own centre than to the other one."""
     parents = [-1, *[0] * 29, 0, *[30] * 29]
     groups = [0] * 30 + [1] * 30
     at = layout(parents, NONE, groups)
@@ -67,7 +67,7 @@ def test_linked_nodes_are_nearer_than_others():
 
 
 def test_a_tree_is_in_rings():
-    """A root with two children, the first of which has two: by hand."""
+    """A root with two children, the first of which has two children, worked out by hand."""
     at = radial_tree(np.array([-1, 0, 0, 1, 1]))
     assert np.hypot(*at.T) == pytest.approx([0, 1, 1, 2, 2])
     angle = np.degrees(np.arctan2(at[:, 1], at[:, 0])) % 360

@@ -87,7 +87,7 @@ def test_a_few_pages_fill_the_drawing(found, write_crawl, page, tmp_path):
 
 
 def test_the_drawing_has_the_shape_of_a_window(write_crawl, page, tmp_path):
-    """Of a frame of 1368 by 702 pixels, it leaves less than a quarter empty."""
+    """The drawing leaves less than a quarter of a frame of 1368 by 702 pixels empty."""
     sites = [f"http://s{n % 12}.example/{n}" for n in range(150)]
     visits = [page(url, relevance=n / 200, parent=sites[n // 3] if n else None) for n, url in enumerate(sites)]
     _, _, width, height = Drawing(read_map(write_crawl(tmp_path / "crawl", visits))).extent

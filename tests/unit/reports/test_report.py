@@ -1,4 +1,4 @@
-"""report.html: what it says, that it is self-contained, and that hostile pages cannot get at its reader."""
+"""report.html: its content, that it is self-contained, and that hostile pages cannot attack its reader."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""What makes releases, the site, its reference and the figures of coverage."""
+"""The scripts that make releases, the site, its reference and the coverage figures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Append-only logs and atomic files: whole lines only, whatever happens to the process or the disk."""
+"""Append-only logs and atomic files: they hold whole lines only, whatever happens to the process or the disk."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ records = st.dictionaries(st.text(max_size=5), st.none() | st.integers(-9, 9) | 
 
 
 def written(path: Path, *lines: object) -> bytes:
-    """A log with these lines, closed; its bytes."""
+    """Write a log with these lines and close it; return its bytes."""
     log = AppendLog(path)
     log.append(*lines)
     log.close()
@@ -56,7 +56,7 @@ def test_a_missing_file_has_no_lines(tmp_path: Path) -> None:
 
 @given(st.lists(records, max_size=6), st.data())
 def test_cut_anywhere_the_whole_lines_stay(lines: list[dict], data: st.DataObject) -> None:
-    """A process killed in the middle of a write leaves a prefix of the file."""
+    """A process that is killed in the middle of a write leaves a prefix of the file."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "log.jsonl"
         whole = written(path, *lines)

@@ -1,4 +1,4 @@
-"""A log whose lines have sums: a line with other bytes is known until it is replaced."""
+"""A log whose lines have checksums: a damaged line is reported until it is replaced."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from crawlproject.storage.checked_log import CheckedLog
 
 
 def test_a_damaged_line_is_damaged_until_it_is_replaced(tmp_path: Path) -> None:
-    """A crawl may be killed, or the disk be full, before it is."""
+    """A crawl may be killed, or the disk may be full, before the line is replaced."""
     path = tmp_path / "items.jsonl"
     log = CheckedLog(path)
     log.count()

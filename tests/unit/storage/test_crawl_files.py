@@ -1,4 +1,4 @@
-"""Nobody's files are written over: those of a crawl not by commands, those of people not by a crawl or its report."""
+"""No files are overwritten: commands keep the files of a crawl, a crawl and its report keep the files of people."""
 
 from __future__ import annotations
 

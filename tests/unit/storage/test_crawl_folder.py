@@ -62,7 +62,7 @@ def test_a_page_that_is_not_stored_has_links_but_no_item(tmp_path: Path) -> None
 
 
 def test_what_the_history_does_not_know_is_cut_off_at_opening(tmp_path: Path) -> None:
-    """Killed after links and item of page 2, before its history line; page 1's line is torn."""
+    """The crawl was killed after links and item of page 2, before its history line; the line of page 1 is torn."""
     folder = opened(tmp_path)
     for number in range(3):
         folder.keep(*numbered(number))
@@ -82,7 +82,7 @@ def test_what_the_history_does_not_know_is_cut_off_at_opening(tmp_path: Path) ->
 def test_a_refused_write_takes_back_the_whole_page(
     tmp_path: Path, broken: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Links, item or history line: whichever the disk refuses, a smaller page that still fits leaves no orphans."""
+    """Whether the disk refuses links, item or history line: a smaller page that still fits leaves no orphans."""
     folder = opened(tmp_path)
     folder.keep(*numbered(0))
     write, calls = os.pwrite, []
@@ -104,7 +104,7 @@ def test_a_refused_write_takes_back_the_whole_page(
 
 
 class RefusingArchive:
-    """An archive on a disk that is full now and then."""
+    """An archive on a disk that is sometimes full."""
 
     def __init__(self) -> None:
         self.full = True

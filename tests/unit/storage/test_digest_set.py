@@ -1,4 +1,4 @@
-"""The set of digests behaves as a set of strings."""
+"""The set of digests behaves like a set of strings."""
 
 from __future__ import annotations
 

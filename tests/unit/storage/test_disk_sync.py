@@ -1,4 +1,4 @@
-"""What a crawl has written is forced onto the disk now and then."""
+"""A crawl syncs its files to disk periodically."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One process at a time in a folder; the kernel lets go when the process ends, however it ends."""
+"""One process at a time in a folder; the kernel releases the lock when the process ends, however it ends."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HOLD += "lock = FolderLock(Path(sys.argv[1])); print('held', flush=True); sys.st
 
 
 def holding(folder: Path) -> subprocess.Popen[str]:
-    """Another process that holds ``folder``."""
+    """Another process that holds the lock of ``folder``."""
     other = subprocess.Popen(
         [sys.executable, "-c", HOLD, str(folder)], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
@@ -67,7 +67,7 @@ TRY += "FolderLock(Path(sys.argv[1]))"
 
 
 def test_the_holder_keeps_the_lock_whatever_it_asks(tmp_path: Path) -> None:
-    """A dashboard lists the folders of other crawls, and its own."""
+    """For example a dashboard lists the folders of other crawls, and its own."""
     with closing(FolderLock(tmp_path)):
         assert holder_of(tmp_path) == str(os.getpid())
         with pytest.raises(BadCrawlDir, match=f"in use by process {os.getpid()}"):
@@ -80,7 +80,7 @@ def test_the_holder_keeps_the_lock_whatever_it_asks(tmp_path: Path) -> None:
 
 
 def test_a_fork_does_not_keep_the_lock(tmp_path: Path) -> None:
-    """As a pool of processes that a program has forked meanwhile."""
+    """For example a pool of processes that a program forks while it holds the lock."""
     lock = FolderLock(tmp_path)
     reading, writing = os.pipe()
     child = os.fork()

@@ -1,4 +1,4 @@
-"""Every item is what the JSON Schema says."""
+"""Every item conforms to the JSON Schema."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The manifest: a crawl folder is never mixed up with another crawl."""
+"""The manifest: a crawl folder is never mistaken for that of another crawl."""
 
 from __future__ import annotations
 

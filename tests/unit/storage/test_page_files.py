@@ -1,4 +1,4 @@
-"""Page files: named by the MD5 of the canonical URL, whole or not at all."""
+"""Page files: named by the MD5 of the canonical URL, complete or absent."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ except StorageFailed as failure:
 
 
 def test_a_disk_that_takes_a_part_only_stores_nothing(tmp_path: Path) -> None:
-    """A full disk may take the beginning of a write without an error."""
+    """A full disk may accept the beginning of a write without an error."""
     done = subprocess.run([sys.executable, "-c", LIMITED, str(tmp_path)], capture_output=True, text=True, check=True)
     assert "cannot store the page http://a.example/" in done.stdout
     assert PageRepository(tmp_path).load("http://a.example/") == b"x" * 1000

@@ -1,4 +1,4 @@
-"""Files at addresses: which can be used, that a file is there whole or not at all, and what is said when it cannot be."""
+"""Files at remote addresses: the supported addresses, atomic writes, and the error messages."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from support.s3server import BUCKET, SECRET, BreakingProxy, S3Server, s3_server
 from crawlproject.errors import BadInput, MissingExtra, StorageFailed
 from crawlproject.storage.remote import Remote, is_remote
 
-LARGE = b"coral" * 4 * 2**20  # 20 MiB, which go to S3 in three pieces
+LARGE = b"coral" * 4 * 2**20  # 20 MiB, which are sent to S3 in three parts
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def s3(monkeypatch: pytest.MonkeyPatch) -> Iterator[S3Server]:
     with s3_server() as server:
         for name, value in server.environment.items():
             monkeypatch.setenv(name, value)
-        S3FileSystem.clear_instance_cache()  # those of other servers
+        S3FileSystem.clear_instance_cache()  # instances for other servers
         yield server
 
 

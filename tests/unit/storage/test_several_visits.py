@@ -1,4 +1,4 @@
-"""A history with several lines a URL, in the eyes of everything that reads one."""
+"""A history with several lines per URL, as seen by everything that reads one."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ TOPIC = Topic("reef", ("coral reef",), (ROOT,))
 
 @pytest.fixture(scope="module")
 def crawled(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Both ``folders``, which are made once."""
+    """The originals of both ``folders``, which are made once."""
     both = tmp_path_factory.mktemp("crawled")
     for name, settings in (
         ("once", {}),
@@ -65,7 +65,7 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def folders(crawled: Path, tmp_path: Path) -> tuple[Path, Path]:
-    """A crawl, and the same crawl after its pages were visited again: one is gone, one has moved, one is not about reefs now."""
+    """A crawl, and the same crawl after its pages were revisited: one is gone, one moved, one is no longer about reefs."""
     shutil.copytree(crawled, tmp_path, dirs_exist_ok=True)
     return tmp_path / "once", tmp_path / "again"
 
@@ -89,7 +89,7 @@ def test_measures_and_counts_are_of_first_visits(folders: tuple[Path, Path]) -> 
 
 @pytest.mark.parametrize("policy", POLICIES)
 def test_freshness_and_next_visits(folders: tuple[Path, Path], policy: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """By every policy, whichever the crawl had; ``scrapy why`` names the time at which the frontier holds the page."""
+    """For every policy, whichever the crawl used; ``scrapy why`` names the time until which the frontier holds the page."""
     folder = folders[1]
     manifest = json.loads((folder / "crawl.json").read_text())
     manifest["settings"]["crawl_revisit"] = policy

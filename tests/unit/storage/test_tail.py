@@ -1,4 +1,4 @@
-"""A reader of items comes back to a file that has grown, was cut, or was written anew."""
+"""A reader of items returns to a file that has grown, was cut, or was rewritten."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is weak about a topic."""
+"""The weaknesses of a topic."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Topics from a directory of the web (papers 001 section 2.1, 003 section 3)."""
+"""Topics from a web directory (papers 001 section 2.1, 003 section 3)."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_categories_are_chosen_as_in_paper_003() -> None:
 
 
 def test_leaves_have_no_categories_below_them() -> None:
-    """001 section 2.1: of a node with five links and a child, and a leaf with five and one with four, one is a topic."""
+    """001 section 2.1: of an inner node with five links, a leaf with five and a leaf with four, only one is a topic."""
     found = [
         *listings("Top", "Recreation", count=5),
         *listings("Top", "Recreation", "Ballooning", count=5),
@@ -107,7 +107,7 @@ def test_leaves_have_no_categories_below_them() -> None:
 
 
 def test_a_category_is_split_into_seeds_and_targets() -> None:
-    """003 section 3: keywords are the tokens of the name without the most general category; all descriptions are one."""
+    """003 section 3: keywords are the tokens of the name without the most general category; descriptions are joined."""
     draft = topic_of(("Top", "Business", "Arts & Crafts", "Glass_Companies"), listings("x", count=25), Random(1))
     assert (draft.keywords, draft.name) == (["Arts Crafts", "Glass Companies"], "arts-crafts-glass-companies")
     assert (len(draft.seeds), len(draft.targets)) == (10, 15) and not set(draft.seeds) & set(draft.targets)
@@ -118,7 +118,7 @@ def test_a_category_is_split_into_seeds_and_targets() -> None:
 
 
 def test_neighbours_lead_to_an_example_in_so_many_links() -> None:
-    """001 section 2.1: in-links of the examples, and theirs."""
+    """001 section 2.1: the in-links of the examples, and the in-links of those."""
     sources = {"a": ["b", "c"], "b": ["d", "a"], "d": ["e"]}
     assert neighbours(["a"], sources, Random(1), distance=1) == ["b", "c"]
     assert neighbours(["a"], sources, Random(1)) == ["b", "c", "d"]

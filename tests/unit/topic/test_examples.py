@@ -1,4 +1,4 @@
-"""The examples of a topic: files from the disk, URLs from pages that are there already."""
+"""The examples of a topic: files from the disk, URLs from stored pages."""
 
 from __future__ import annotations
 

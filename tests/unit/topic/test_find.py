@@ -1,4 +1,4 @@
-"""A topic by file, by name and as text; anything else is one message."""
+"""A topic by file, by name and as text; anything else gives one error message."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_what_is_none_of_these(asked: str, message: str) -> None:
 
 
 def test_by_name_out_of_a_zip(tmp_path: Path) -> None:
-    """As an egg has it: nothing is a file there."""
+    """As in an egg, whose contents are no files."""
     egg = tmp_path / "project.egg"
     with zipfile.ZipFile(egg, "w") as archive:
         for path in [*(ROOT / "crawlproject").rglob("*.py"), *(ROOT / "topics").iterdir()]:

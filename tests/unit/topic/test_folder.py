@@ -1,4 +1,4 @@
-"""The topics of a folder: what they have together, and what keeps them from one crawl."""
+"""The topics of a folder: their common settings, and the conflicts that rule out one crawl."""
 
 from __future__ import annotations
 

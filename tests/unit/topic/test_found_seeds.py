@@ -1,4 +1,4 @@
-"""Seeds for a query, from files of the person; and which of several sources' are chosen."""
+"""Seeds for a query from the user's files; and the choice among seeds of several sources."""
 
 from __future__ import annotations
 

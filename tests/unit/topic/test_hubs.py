@@ -1,4 +1,4 @@
-"""Pages that point to several seed hosts, and topic files that get them as seeds."""
+"""Pages that link to several seed hosts, and topic files that get them as seeds."""
 
 from __future__ import annotations
 

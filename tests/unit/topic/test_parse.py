@@ -1,4 +1,4 @@
-"""The topic file: what it may say, and the one message for a wrong one."""
+"""The topic file: its permitted content, and the one message for an invalid file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Properties for any string, and how canonical URLs relate to w3lib, Scrapy and the WHATWG parser."""
+"""Properties that hold for any string, and how canonical URLs relate to w3lib, Scrapy and the WHATWG parser."""
 
 from __future__ import annotations
 

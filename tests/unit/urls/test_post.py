@@ -1,4 +1,4 @@
-"""A POST has one URL, which comes back as it was, and which nothing from outside can spell."""
+"""A POST has one URL, which is restored exactly, and which no input from the web can spell."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_robots_txt_is_asked_about_where_a_post_is_sent() -> None:
 
 
 class Shorter(Part):
-    """Has learned that queries make no difference."""
+    """A part that has learned that queries make no difference."""
 
     def respelled(self, url: str) -> str:
         return url.partition("#")[0].partition("?")[0]

@@ -1,4 +1,4 @@
-"""Each rule of the trap filter: what it refuses, what it lets through, and how it is switched off."""
+"""Each rule of the trap filter: the URLs that it refuses and accepts, and how to switch it off."""
 
 from __future__ import annotations
 

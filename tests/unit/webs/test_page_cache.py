@@ -1,4 +1,4 @@
-"""Pages read once a web and judged once a topic, in bounded memory."""
+"""Pages are read once per web and judged once per topic, in bounded memory."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ URLS = [f"http://a.example/{n}" for n in range(5)]
 
 
 class CountingWeb(DictWeb):
-    """Counts how often each URL was asked for."""
+    """Counts the requests for each URL."""
 
     def __init__(self, replies: dict[str, Reply]) -> None:
         super().__init__(replies)

@@ -1,4 +1,4 @@
-"""Read pages on disk: loaded as they were read, and never in the way when the file is not what it should be."""
+"""A store of read pages on disk: pages are loaded as they were read, and a damaged file does no harm."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_a_page_comes_back_as_it_went(terms: list[str], found: list[Link], other
 
 
 def test_no_field_of_a_page_or_a_link_is_forgotten() -> None:
-    """A field that is new in the records is to be packed too, or named among those that are left out."""
+    """A new field of the records must be packed too, or named among the fields that are left out."""
     link = Link("http://b.example/", "b", Span(1, 2), Span(0, 2), tag_path="html body")
     read = a_page(
         ["reef", "coral"], title="T", language="en", links=(link,), indexable=False, signs={"hidden": 0.5}, redirect=URL

@@ -1,4 +1,4 @@
-"""Revisit records in an archive, as other programs write them: the payload is that of another record."""
+"""Revisit records in an archive, as other programs write them: another record holds the payload."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PROFILE = "http://netpreserve.org/warc/1.0/revisit/identical-payload-digest"
 
 
 class Writer:
-    """An archive that grows by responses and revisits."""
+    """An archive to which responses and revisits are added."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

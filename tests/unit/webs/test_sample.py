@@ -1,4 +1,4 @@
-"""The generated sample web: its size, its difficulties, and that it is the same every time."""
+"""The generated sample web: its size, its difficulties, and its reproducibility."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def links_of(reply: Reply) -> list[str]:
 
 
 def reached(web: Web, seeds: list[str], depth: int) -> set[str]:
-    """The canonical URLs of pages that a crawler gets to within ``depth`` links."""
+    """The canonical URLs of pages that a crawler reaches within ``depth`` links."""
     waiting = deque((canonical_url(seed), 0) for seed in seeds)
     known = {url for url, _ in waiting}
     pages = set()
@@ -79,7 +79,7 @@ def reached(web: Web, seeds: list[str], depth: int) -> set[str]:
 
 @pytest.fixture(scope="module")
 def replies(web: SampleWeb) -> dict[str, Reply]:
-    """Every stored page, asked for once."""
+    """Every stored page, requested once."""
     return {url: web.get(url) for url in web.plan.pages}
 
 

@@ -1,4 +1,4 @@
-"""WARC files that were cut at any byte: told with the offset, and what stands before the cut is served."""
+"""WARC files that were cut at any byte: the offset is reported, and all records before the cut are served."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PAGES = 6
 
 @cache
 def archive(compressed: bool) -> tuple[bytes, tuple[tuple[int, str], ...]]:
-    """A WARC with requests between its pages; where each record ends, and the URL of it if it is served."""
+    """A WARC with requests between its pages; and for each record its end, and its URL if it is served."""
     random, buffer = Random(5), io.BytesIO()
     writer = WARCWriter(buffer, gzip=compressed)
     ends = []

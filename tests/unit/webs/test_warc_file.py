@@ -163,7 +163,7 @@ def test_resource_records_are_served_and_requests_are_not(tmp_path: Path) -> Non
         ([("Content-Encoding", "gzip")], gzip.compress(b"hello hello", mtime=0)),
         ([("Content-Encoding", "br")], b"\x0b\x05\x80hello hello\x03"),
         ([("Transfer-Encoding", "chunked")], b"6\r\nhello \r\n5\r\nhello\r\n0\r\n\r\n"),
-        ([("Content-Encoding", "gzip")], b"hello hello"),  # decoded already by the tool that archived it
+        ([("Content-Encoding", "gzip")], b"hello hello"),  # already decoded by the archiving tool
         ([("Transfer-Encoding", "chunked")], b"hello hello"),
         ([("Content-Encoding", "unheard-of")], b"hello hello"),
     ],

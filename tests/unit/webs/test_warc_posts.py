@@ -18,7 +18,7 @@ URL = "http://reef.example/graphql"
 
 
 def archive(folder: Path, *exchanges: tuple[str, bytes, bytes], request_first: bool = False) -> WarcWeb:
-    """A WARC by another program: for each exchange method, body sent, body received."""
+    """A WARC as another program writes it; each exchange is method, sent body, received body."""
     path = folder / "web.warc.gz"
     with path.open("wb") as file:
         writer = WARCWriter(file, gzip=True)

@@ -1,4 +1,4 @@
-"""What pages are and which units they have, by structured data and by repeated parts."""
+"""Page types and their units, by structured data and by repeated parts."""
 
 from __future__ import annotations
 

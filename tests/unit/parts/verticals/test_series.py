@@ -1,4 +1,4 @@
-"""Which page comes next in a series: two signs have to agree."""
+"""The next page of a series: two signs have to agree."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Signatures of deliveries: nothing but the right one counts."""
+"""Signatures of deliveries: only the correct one is accepted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The state of one subscription: whatever a hub says, and whenever."""
+"""The state of one subscription, after any message of a hub at any time."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_a_denial_ends_the_lease() -> None:
     known.heard(verification(known), NOW)
     assert known.heard({"hub.mode": "denied", "hub.topic": known.topic}, NOW + 10)
     assert not known.is_live(NOW + 10) and known.due == NOW + 10 + WEEK
-    known.failed(NOW + 11)  # the answer to the request comes after
+    known.failed(NOW + 11)  # the response to the request comes later
     assert known.due == NOW + 10 + WEEK
 
 

@@ -1,4 +1,4 @@
-"""Feeds with hubs in a crawl: what is asked of whom, what deliveries do, and what they can never do."""
+"""Feeds with hubs in a crawl: requests to hubs, effects of deliveries, and effects that deliveries can never have."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ from crawlproject.records import CrawlUrl, Reply, Topic
 from crawlproject.storage.read import read_visits
 
 OTHER = "http://other.example/hub"
-# For tests of days and months, in which pages matter no more than that they do not crowd out the feed.
+# For tests over days and months, in which pages matter only in that they must not crowd out the feed.
 RARELY: dict[str, Any] = {"CRAWL_REVISIT_MIN": DAY / 2}
 
 
 class Subscribed:
-    """A crawl of the news, an hour old, and its web."""
+    """A one-hour-old crawl of the news, and its web."""
 
     def __init__(self, folder: Path, news: News | None = None, **asked: Any) -> None:
         hubs = asked.pop("hubs", None)
@@ -116,7 +116,7 @@ def test_nothing_of_a_delivery_is_read(tmp_path: Path) -> None:
 
 
 def state(found: Subscribed) -> tuple[Any, ...]:
-    """Everything that a delivery could change."""
+    """All state that a delivery could change."""
     frontier = found.crawl.crawl.frontier
     waiting = sorted((url.key, url.not_before, url.score) for url in frontier.waiting())
     files = [path.read_bytes() for path in sorted((found.folder / "frontier").iterdir())]
@@ -229,7 +229,7 @@ def test_a_feed_that_cannot_be_read_says_nothing_about_its_hub(tmp_path: Path) -
 
 def test_a_delivery_that_comes_while_the_feed_is_read_is_not_lost(tmp_path: Path) -> None:
     class Late(News):
-        """Publishes once more while its feed is on its way."""
+        """Publishes once more while its feed is being fetched."""
 
         late = False
 
@@ -262,7 +262,7 @@ def test_a_feed_that_a_hub_speaks_for_is_read_less_often_until_it_is_silent(tmp_
     found.crawl.run(8 * DAY)
     first = found.readings(last + 1.0)[0]
     assert first - last == pytest.approx(STRETCH * DAY, abs=60.0)
-    found.news.articles += 1  # nobody delivers
+    found.news.articles += 1  # no hub delivers
     found.crawl.run(40 * DAY)
     missed, *later = [at for at, url, _, status in found.crawl.asked if url == FEED and status == 200 and at > first]
     intervals = [at - missed for at in found.readings(missed + 1.0)]
@@ -351,7 +351,7 @@ def test_a_hub_out_of_scope_is_not_asked(tmp_path: Path) -> None:
 
 
 def asked_next(found: Subscribed) -> CrawlUrl:
-    """The next request to the hub, which is under way."""
+    """Take the next request to the hub, which is then in progress."""
     crawl = found.crawl.crawl
     found.crawl.run(HOUR)
     while (url := crawl.take(found.crawl.now)) is None or url.url != HUB:

@@ -1,4 +1,4 @@
-"""From the publication of a page to its first visit: with hubs that deliver, and with intervals alone, at one budget."""
+"""Delays from the publication of a page to its first visit: with hubs, and with intervals alone, at the same budget."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from crawlproject.webs.base import not_held
 
 
 class ManyNews:
-    """``News`` of several sites, published at times of their own: gaps of 2 to 96 hours on average."""
+    """``News`` of several sites, each with its own publication times: gaps of 2 to 96 hours on average."""
 
     warnings: Sequence[str] = ()
 
@@ -55,13 +55,13 @@ class ManyNews:
         return self.get(url).status == 200
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Do nothing: nothing is held open."""
 
 
 def measured(
     folder: Path, *hubs: str, seed: int = 1, days: float = 5.0, sites: int = 4, rate: float = 12.0
 ) -> tuple[list[float], int, int]:
-    """Delays in seconds, readings of feeds, and all fetches."""
+    """Return the delays in seconds, the number of feed reads, and the number of all fetches."""
     web = ManyNews(seed, days, sites, *hubs)
     tokens = iter(range(10_000))
     hubbed = HubbedWeb(web, in_process(lambda: crawl))

@@ -1,4 +1,4 @@
-"""``scrapy why`` says of a feed what its hub was asked."""
+"""``scrapy why`` shows for a feed the requests to its hub."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The hosts of a lost worker are known again by what all workers have told."""
+"""The hosts of a lost worker are restored from the messages of all workers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def fetched(url: str, relevance: float, *links: str, redirect: str = "", depth: 
 
 
 class Heir(MemoryFrontier):
-    """Of the worker ``one``, which has told of its ``fetches`` and gets the hosts of a lost one."""
+    """The frontier of worker ``one``, which has published its ``fetches`` and inherits the hosts of a lost worker."""
 
     shares, was_forgotten = True, False
     fetches: Sequence[FetchEvent] = ()
@@ -69,10 +69,10 @@ def test_what_was_found_waits_with_the_worth_of_its_best_page() -> None:
 
 
 def test_what_only_the_own_pages_of_the_heir_linked_to_waits_too() -> None:
-    """Its letters had it, and are lost with the worker that they were for."""
+    """Its letters contained the URL, and are lost with their recipient."""
     frontier = Heir(politeness=Politeness(), random=Random(1))
     feed = "http://lost.test/feed"
-    frontier.put(CrawlUrl(feed, 0.5))  # read, and to be read again
+    frontier.put(CrawlUrl(feed, 0.5))  # read once, and due again
     frontier.fetches = (
         fetched("http://kept.test/1", 0.9, "http://lost.test/2", "http://kept.test/3"),
         fetched(feed, 0.1),

@@ -65,7 +65,7 @@ def test_the_worker_that_stored_the_page_counts(tmp_path: Path) -> None:
 
 
 def test_a_page_of_two_workers_counts_once(tmp_path: Path) -> None:
-    """One was killed behind its history line, and another fetched the page as well: the first by name counts, as a whole."""
+    """A worker was killed after its history line, and another fetched the page too: the first by name counts, entirely."""
     for name, at in (("b", 1.0), ("a", 2.0)):
         folder = CrawlFolder(tmp_path / "workers" / name, TOPIC, "dom", {})
         folder.manifest.begin({}, "", 0.0)
@@ -115,7 +115,7 @@ def again(url: str, at: float, number: int, change: str, version: int = 1) -> Vi
 
 
 def test_visits_of_a_page_by_several_workers_are_one_page(tmp_path: Path) -> None:
-    """Two have made visit 3: one was killed before it could say so."""
+    """Two workers made visit 3, because one was killed before it could publish it."""
     url = "http://a.test/1"
     one, two = (CrawlFolder(tmp_path / "workers" / name, TOPIC, "dom", {}) for name in "ab")
     for folder, visits in (

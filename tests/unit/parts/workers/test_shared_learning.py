@@ -1,4 +1,4 @@
-"""What one worker of a crawl learns, all learn: live, late, and after a crash."""
+"""All workers of a crawl learn what one of them learns: live, late, and after a crash."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ RUN_TIME = {
     "Probes": frozenset({"_log"}),
     "LinkFarms": frozenset({"_latest"}),
     "UrlRuleLearner": frozenset({"variants"}),
-    "SiteTracker": frozenset({"hosts", "_new_links", "_news"}),  # what each learns of its own hosts
+    "SiteTracker": frozenset({"hosts", "_new_links", "_news"}),  # learned by each worker about its own hosts
 }
 PROBED = {
     "CRAWL_SOFT_404_PROBE": 2,
@@ -64,7 +64,7 @@ STREAM = "topical:{reefs}:messages"
 
 
 class Diary(RecordingOrdering):
-    """Notes, too, what only the worker that fetches knows at once. Spans are told, tag paths are not."""
+    """Also records data that only the fetching worker has at once. Spans are published, tag paths are not."""
 
     def of_link(self, link: Link) -> tuple[Any, ...]:
         return (link.anchor_span,)
@@ -102,7 +102,7 @@ def worker(
 
 
 def known(crawl: Crawl) -> dict[str, Any]:
-    """What the learners know that know the same, whoever fetched."""
+    """The state of learners that must be equal, whichever worker fetched."""
     learned, redundant = duplicates_of(crawl), crawl.part(Verticals)
     learners = [crawl.stopping, sites_of(crawl).tracker, probes_of(crawl), learned.rules]
     learners.append(redundant and redundant._redundant)
@@ -110,7 +110,7 @@ def known(crawl: Crawl) -> dict[str, Any]:
 
 
 def templates(crawl: Crawl, of: Crawl) -> dict[str, Any]:
-    """What ``crawl`` knows of the URL templates of the hosts of another worker."""
+    """The knowledge of ``crawl`` about the URL templates of another worker's hosts."""
     learned = duplicates_of(crawl).templates
     assert learned is not None
     return {name: each for name, each in learned._templates.items() if of.peers.is_own(name.partition("/")[0])}
@@ -179,7 +179,7 @@ def frontier_of(crawl: Crawl) -> RedisWorker:
 
 
 def learn_by_turns(name: str, crawl: Crawl, heard: Counter[str]) -> None:
-    """Count what the worker hears."""
+    """Count the messages that the worker receives."""
     assert isinstance(crawl.peers, SharedPeers)
     receive = crawl.peers.receive
 
@@ -329,7 +329,7 @@ def test_damaged_messages_are_refused_by_name(damage: bytes, cut: int) -> None:
 
 
 def heard(message: list[Any]) -> list[Any]:
-    """What the part of another worker hears of a message, without its kind."""
+    """The message as the part of another worker receives it, without its kind."""
     found = load(dump_part(NAME, message))
     assert (found.kind, found.name) == (PART, NAME)
     kind, *values = found.content

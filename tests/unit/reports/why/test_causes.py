@@ -1,4 +1,4 @@
-"""Why a URL is left out: rules that are asked again, and counts when no rule speaks."""
+"""Why a URL is left out: rules that are evaluated again, and counts when no rule applies."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ URL = "http://reef.example/page?view=print&id=7"
 
 @pytest.fixture
 def asked(write_crawl, tmp_path):
-    """``asked(url, counts, ordering, settings, rules, robots)`` gives the causes."""
+    """``asked(url, counts, ordering, settings, rules, robots)`` returns the causes."""
 
     def ask(url=URL, counts=None, *, ordering="best_first", settings=None, rules=(), robots="", **how):
         folder = write_crawl(

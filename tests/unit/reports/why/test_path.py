@@ -7,7 +7,7 @@ from crawlproject.reports.why.lookup import lines_backwards, path_to, paths_to
 
 
 def chain(page, length):
-    """Pages 0 to length - 1, each found on the one before."""
+    """Pages 0 to length - 1, each found on the previous one."""
     return [
         page(f"http://a.example/{i}", parent=f"http://a.example/{i - 1}" if i else None, anchor=f"to {i}" if i else "")
         for i in range(length)

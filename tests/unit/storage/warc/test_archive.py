@@ -1,4 +1,4 @@
-"""What a crawl archives: every page that counts, none that asks not to be kept."""
+"""The archive of a crawl: it holds every page that counts, and none that asks not to be kept."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def stored(url: str = URL, body: bytes = b"<p>x", **more: object) -> Visit:
 
 
 def archived(folder: Path) -> list[tuple[str, str, str, bytes]]:
-    """Kind, URL, status and payload of what came back."""
+    """Kind, URL, status and payload of the archived responses."""
     paths = sorted((folder / "warc").glob("*.warc.gz"))
     check(*paths)
     return [
@@ -118,7 +118,7 @@ def test_encodings(tmp_path: Path, encoding: bytes, truncated: bool, body: bytes
 
 
 def test_what_is_missing_is_put_in(tmp_path: Path) -> None:
-    """Asked for in the middle of a crawl; and a fetch whose archived body is not the one that was stored."""
+    """The archive is switched on in the middle of a crawl; and one fetch has an archived body that differs from the page."""
     pages = {f"http://a.example/{n}": b"<p>%d" % n for n in range(4)}
     visits = [stored(url, body) for url, body in pages.items()]
     archive = opened(tmp_path, pages)

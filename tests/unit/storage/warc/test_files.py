@@ -151,7 +151,7 @@ def test_bytes_that_a_power_failure_took(tmp_path: Path) -> None:
 
 
 def test_a_file_that_was_begun_and_no_more(tmp_path: Path) -> None:
-    """Killed after the first bytes of a new file, before anything in it was committed."""
+    """The crawl was killed after the first bytes of a new file, before anything in it was committed."""
     files = opened(tmp_path, max_bytes=1)
     files.append(an_exchange(0))
     files.close()
@@ -164,7 +164,7 @@ def test_a_file_that_was_begun_and_no_more(tmp_path: Path) -> None:
 
 
 def test_unknown_files_stay(tmp_path: Path) -> None:
-    """The index was lost: nothing is written over."""
+    """The index was lost: no file is overwritten."""
     files = opened(tmp_path)
     files.append(an_exchange(0))
     files.close()

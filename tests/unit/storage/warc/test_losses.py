@@ -1,4 +1,4 @@
-"""A crawl's own WARC files that were cut: told with the offset, what is whole stays, and the pages are archived again."""
+"""A crawl whose WARC files were cut: it reports the offset, keeps whole records, and archives the lost pages again."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def archived(folder: Path) -> list[Path]:
 
 
 def payloads(folder: Path) -> dict[str, bytes]:
-    """What a reader of the archive gets for each URL."""
+    """The payload that a reader of the archive gets for each URL."""
     found, by_digest = {}, {}
     for path in sorted((folder / "warc").glob("*.warc.gz")):
         for kind, url, record, body in records(path):

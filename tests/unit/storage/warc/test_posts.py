@@ -1,4 +1,4 @@
-"""A POST in an archive: its request with the body, an index as others write it, and the answer found again."""
+"""A POST in an archive: its request with the body, an index in the format of other tools, and the response found again."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_answers_are_found_by_what_was_sent(tmp_path: Path) -> None:
 @pytest.mark.parametrize("request_first", [True, False])
 @pytest.mark.parametrize("named_by", ["request", "response"])
 def test_archives_of_other_tools_are_read(tmp_path: Path, request_first: bool, named_by: str) -> None:
-    """A form, an upload by POST, a PUT and a GET of one URL: only what can be asked for again is served."""
+    """A form, an upload by POST, a PUT and a GET of one URL: only requests that can be repeated are served."""
     buffer = io.BytesIO()
     writer = WARCWriter(buffer, gzip=True)
     bodies = [

@@ -1,4 +1,4 @@
-"""Rendered pages in the archive: as they came, marked, and with what their scripts fetched."""
+"""Rendered pages in the archive: as received, marked, and with the fetches of their scripts."""
 
 from __future__ import annotations
 

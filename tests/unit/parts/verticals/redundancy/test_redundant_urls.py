@@ -1,4 +1,4 @@
-"""Views of pages are recognised, and their URLs refused, as the pages of a site show; what has content of its own never is."""
+"""Views of pages are recognised from the pages of a site, and their URLs refused; URLs with unique content never are."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def words(number: int) -> str:
 
 
 class Site:
-    """Pages are visited in order, each linked from a page before it, and what is learned is asked for."""
+    """A site whose pages are visited in order, each linked from an earlier page, with queries of the learned state."""
 
     def __init__(
         self, templates: SiteTemplates | None = None, *, learns: bool = True, planted: Collection[str] = ()

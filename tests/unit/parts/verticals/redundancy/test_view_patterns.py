@@ -1,4 +1,4 @@
-"""Patterns by which views of pages are told apart."""
+"""Patterns that distinguish views of pages."""
 
 from __future__ import annotations
 
