@@ -1,4 +1,4 @@
-"""A crawl that goes on: every change of a small web is seen, noted once, and told to whoever reads the folder."""
+"""A crawl with revisits: every change of a small web is detected, recorded once, and visible to readers of the folder."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ DAILY = {"CRAWL_REVISIT": "uniform", "CRAWL_RATE": 1.0, "CRAWL_REVISIT_MIN": 60.
 
 
 class TaggedWeb(DictWeb):
-    """Its servers send entity tags."""
+    """A web whose servers send entity tags."""
 
     def get(self, url: str) -> Reply:
         reply = super().get(url)
@@ -92,7 +92,7 @@ def test_nobody_starves_on_a_host_that_cannot_give_what_the_plan_asks(tmp_path: 
 
 
 def test_a_new_url_is_seen_while_revisits_are_under_way(tmp_path: Path) -> None:
-    """As it was not: what is leased did not count as waiting, and revisits that were always due left new pages nothing."""
+    """Before, leased URLs did not count as waiting, and revisits that were always due left nothing for new pages."""
     crawl = started(tmp_path, site(), CRAWL_REVISIT_MIN=1.0).run(DAY).crawl
     revisits, later = revisits_of(crawl), START + 30 * DAY
     assert not revisits.has_new()
@@ -104,7 +104,7 @@ def test_a_new_url_is_seen_while_revisits_are_under_way(tmp_path: Path) -> None:
 
 
 def run_until_killed(crawl: TimedCrawl, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Something that was patched raises ``KeyboardInterrupt``, behind which nothing is written."""
+    """Run until a patched function raises ``KeyboardInterrupt``, after which nothing is written."""
     with pytest.raises(KeyboardInterrupt):
         crawl.run(2 * DAY)
     monkeypatch.undo()
@@ -134,7 +134,7 @@ def test_a_change_brings_a_version_a_difference_and_the_new_links(tmp_path: Path
 def test_a_change_is_told_though_a_kill_came_behind_the_page_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The file was new, the history was not: later visits compared the page with itself."""
+    """Before, the file was new but the history was not: later visits compared the page with itself."""
     web, url = site(), f"{ROOT}p1"
     first = started(tmp_path, web).run(3600.0)
     web.replies |= dict([page(url, text="coral reef restored by divers")])
@@ -156,7 +156,7 @@ def test_a_change_is_told_though_a_kill_came_behind_the_page_file(
 
 
 def test_links_of_a_visit_without_a_line_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A kill between them left links that each later page was taken to lack, in all replays."""
+    """Before, a kill between them left links that all replays assumed each later page to lack."""
     web, url, new = site(), f"{ROOT}p1", f"{ROOT}new"
     first = started(tmp_path, web).run(3600.0)
     web.replies |= dict(
@@ -182,7 +182,7 @@ def test_links_of_a_visit_without_a_line_are_removed(tmp_path: Path, monkeypatch
 
 
 def test_nothing_is_missed_or_told_of_a_crawl_that_retires_pages(tmp_path: Path) -> None:
-    """It has a line in items.jsonl more for each of these."""
+    """Each retired page has an additional line in items.jsonl."""
     web = site(8)
     started(tmp_path, web, CRAWL_KEEP_PAGES=3).run(60.0).close()
     assert sum(item["state"] == "retired" for item in items(tmp_path)) == 6
@@ -317,7 +317,7 @@ def test_a_round_visits_so_many_pages_and_ends(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("frontier", ["memory", "disk"])
 def test_rounds_one_after_the_other_have_their_fetches(tmp_path: Path, frontier: str) -> None:
-    """Whatever waits in the frontier since the round before, and however soon the next one comes."""
+    """Whatever waits in the frontier from the previous round, and however soon the next round starts."""
     web = site(20)
     first = TimedCrawl(TOPIC, tmp_path, web, FRONTIER=frontier).run(DAY)
     first.close()
@@ -346,7 +346,7 @@ def test_a_file_of_clicks_that_is_none_is_told(tmp_path: Path) -> None:
 
 
 def test_what_a_change_does_to_the_results_of_queries_is_noted_and_outlives_a_resume(tmp_path: Path) -> None:
-    """ "tide" finds p4, p3, p2, p1 in this order. p0 tells of nothing else after a day: it is first, by 1 to 0.8 and less."""
+    """ "tide" finds p4, p3, p2, p1 in this order. After a day p0 is about nothing else: it is first, with 1 against 0.8."""
     (tmp_path / "queries.txt").write_text("tide\n")
     folder, web = tmp_path / "crawl", site()
     settings = {"CRAWL_REVISIT": "impact", "TOPIC_QUERIES": str(tmp_path / "queries.txt")}

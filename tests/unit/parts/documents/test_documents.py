@@ -1,4 +1,4 @@
-"""Documents become HTML whose text, title, author, date and links are read like those of any page; hostile ones have a reason."""
+"""Documents become HTML whose text, title, author, date and links are read as usual; hostile documents give a reason."""
 
 from __future__ import annotations
 

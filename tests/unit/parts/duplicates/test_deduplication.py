@@ -55,7 +55,7 @@ def page(text: str, *links: str, title: str = "A page of reefs") -> bytes:
 
 
 class Shop:
-    """A web of ten articles. Each link has a session id of its own, and whatever the session, the article is the same."""
+    """A web of ten articles. Each link has a different session ID, and the article is the same in all sessions."""
 
     def __init__(self, articles: int = 10) -> None:
         self.articles = articles
@@ -180,7 +180,7 @@ def test_what_a_rule_put_behind_others_comes_forward_when_it_is_withdrawn():
     assert part.precedence(waiting, 0.0) == REDUNDANT and part.respelled(waiting.url) == waiting.url
     assert part.precedence(CrawlUrl(f"{A}/3?sid=y", 0.5, depth=0), 0.0) == ACTIVE, "a person named it"
     for number in range(10):
-        fetch(f"{A}/{number % 5}?sid=other{number}")  # each session shows something else now
+        fetch(f"{A}/{number % 5}?sid=other{number}")  # from now on each session shows something else
     assert moved == [(waiting.url, ACTIVE)]
 
 
@@ -190,7 +190,7 @@ def test_without_all_of_it_the_trap_takes_the_budget(tmp_path: Path):
 
 
 def manual(languages: tuple[str, ...], chapters: int) -> DictWeb:
-    """A manual in a folder for each language; all but the first have only translated each third chapter."""
+    """A manual with a folder for each language; all but the first have translated only every third chapter."""
     replies = {}
     for language in languages:
         for number in range(chapters):
@@ -215,7 +215,7 @@ def test_of_a_manual_that_is_half_translated_every_page_is_fetched(tmp_path: Pat
 
 
 class Calendar:
-    """Twenty articles, and a calendar without end that every page links to."""
+    """Twenty articles, and an endless calendar that every page links to."""
 
     def get(self, url: str) -> Reply:
         path = url.removeprefix(A)
@@ -285,7 +285,7 @@ def test_one_view_of_each_file_of_a_repository_comes_before_the_others(tmp_path:
 
 
 def test_pages_of_a_template_that_brought_something_refute_that_they_are_old_versions():
-    """Each commit has its page, and each file is shown at each commit: one parameter names both."""
+    """Each commit has a page, and each file is shown at each commit: one parameter names both."""
     known: set[str] = set()
     part = Duplicates(templates=UrlTemplates(), versions=UrlVersions(known.__contains__))
     hashes = [sha1(b"%d" % number).hexdigest() for number in range(12)]
@@ -321,7 +321,7 @@ def live(folder: Path, **settings: object) -> Crawl:
 
 
 def state(crawl: Crawl) -> dict[str, Any]:
-    """What was learned, as far as it shows."""
+    """The visible part of the learned state."""
     learned = duplicates_of(crawl)
     assert learned.copies and learned.rules and learned.templates
     return {

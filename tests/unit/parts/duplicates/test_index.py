@@ -1,4 +1,4 @@
-"""Which pages are copies of which."""
+"""Detection of copies among pages."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def text(seed: int, length: int = 300) -> list[str]:
 
 
 def edited(terms: list[str], changes: int, seed: int = 1) -> list[str]:
-    """``terms`` with so many of them replaced, far from each other."""
+    """``terms`` with ``changes`` of them replaced, far from each other."""
     random = Random(seed)
     places = random.sample(range(0, len(terms), 4), changes)
     return [random.choice(WORDS) if place in places else term for place, term in enumerate(terms)]

@@ -1,4 +1,4 @@
-"""What a page calls itself."""
+"""The names that a page gives itself."""
 
 from __future__ import annotations
 

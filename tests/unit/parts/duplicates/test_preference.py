@@ -1,4 +1,4 @@
-"""Which of two copies is kept."""
+"""The choice between two copies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A calendar of short pages, of which only month and year differ, beside honest hosts whose pages are new."""
+"""A calendar of short pages that differ only in month and year, next to honest hosts with new pages."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Web(DictWeb):
 
 @pytest.mark.parametrize("length", [20, 45, 100])
 def test_a_calendar_of_short_pages_gets_a_fraction_of_what_an_honest_host_gets(tmp_path: Path, length: int) -> None:
-    """Five hosts, all of them seeds, in turns: by themselves 30 fetches each. A few months show what the others are like."""
+    """Five hosts, all of them seeds, take turns: 30 fetches each without a penalty. A few months reveal the pattern."""
     topic = Topic("reef", ("coral reef",), (*HONEST, CALENDAR))
     crawl = TimedCrawl(topic, tmp_path, Web(length), CRAWL_MAX_PAGES=150).run(1000.0)
     fetched = Counter(host_of(url) for _, url, _, _ in crawl.asked)

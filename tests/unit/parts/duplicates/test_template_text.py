@@ -1,4 +1,4 @@
-"""What pages share of the template of their site is no evidence."""
+"""Text that pages share through the template of their site is no evidence for copies."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_what_translations_share_that_are_half_done_is_no_template() -> None:
 
 
 def test_lists_of_links_alone_make_no_copies() -> None:
-    """Two sites with the same hundred links on each page, and another text."""
+    """Two sites with the same hundred links on each page, but different text."""
     menu = text(3, 300)
     anchors = tuple(Link(f"http://c.example/{n}", "", Span(3 * n, 3 * n + 3), Span(0, 0)) for n in range(100))
     first, other, copy = (

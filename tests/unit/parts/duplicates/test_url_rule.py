@@ -1,4 +1,4 @@
-"""What rules make of URLs, and which rules two URLs propose."""
+"""The effect of rules on URLs, and the rules that two URLs propose."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ URLS = st.builds(
 @given(URLS, URLS)
 def test_a_proposed_rule_always_makes_the_two_urls_one(one, two):
     for rule in proposals(one, two):
-        if rule.kind != "param":  # a parameter that both have twice may differ in its place, too
+        if rule.kind != "param":  # a parameter that occurs twice in both may also differ in position
             assert rule.normal(parts_of(one)) == rule.normal(parts_of(two))
 
 

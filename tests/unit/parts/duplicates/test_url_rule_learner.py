@@ -1,4 +1,4 @@
-"""Rules are confirmed when there is evidence enough, hold back spellings then, and are given up again."""
+"""Rules are confirmed by enough evidence, then hold back spellings, and are revoked by counter-evidence."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Crawled:
         self.learner.learn(error_event(url, error) if error else page_event(Page(url, duplicate_of=first)))
 
     def sessions(self, pages: range, sessions: int = 2) -> None:
-        """So many pages, each under some session ids."""
+        """Fetch these pages, each under several session IDs."""
         for page in pages:
             for session in range(sessions):
                 url = f"{A}/{page}?sid={10 * page + session}"
@@ -83,7 +83,7 @@ def test_a_session_in_the_path_is_learned_as_a_pattern_and_a_number_that_matters
     assert crawl.changes == [("a.example pattern s-{x}", True)]
     assert crawl.learner.variants.normalized(f"{A}/s-9f/p3x") == f"{A}/s-1a/p3x"
     crawl = Crawled()
-    for volume in range(30):  # an empty issue now and then
+    for volume in range(30):  # some issues are empty
         crawl.fetch(f"{A}/{volume}/index", f"{A}/{volume - 1}/index" if volume % 3 == 1 else "")
     assert crawl.changes == []
 
@@ -138,7 +138,7 @@ def test_one_of_many_goes_through_and_may_refute_the_rule():
     asked = [crawl.learner.variants.normalized(f"{A}/3?sid={number}") for number in range(1000, 1000 + 2 * AUDITED)]
     assert sum(url != f"{A}/3?sid=30" for url in asked) == 2
     for page in range(5):
-        crawl.fetch(f"{A}/{page}?sid=2000")  # another text than before
+        crawl.fetch(f"{A}/{page}?sid=2000")  # the text has changed
     assert crawl.changes[-1] == (str(SID), False)
     assert crawl.learner.variants.normalized(f"{A}/3?sid=5") == f"{A}/3?sid=5"
 

@@ -1,4 +1,4 @@
-"""The file of rules: what holds is what the last line says."""
+"""The file of rules: the last line for a rule is valid."""
 
 from __future__ import annotations
 

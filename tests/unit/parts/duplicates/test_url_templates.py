@@ -1,4 +1,4 @@
-"""Templates that say nothing new come later, are tried now and then, and recover."""
+"""Uninformative templates come later, are retried occasionally, and can recover."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A parameter whose hashes cross with the rest of the URLs names versions; an id of its own does not."""
+"""A parameter whose hashes combine with many URLs names versions; an ID that belongs to one URL does not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Earlier crawls propose pages: which, when they are fetched, and what they may not do."""
+"""Earlier crawls propose pages: the choice of pages, the time of their fetches, and their limits."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_pages_that_are_gone_copies_spam_or_about_something_else_are_not_propose
             item("http://copy.example/", about, duplicate_of="http://good.example/"),
             item("http://spam.example/", about, spam=0.9),
             item("http://other.example/", "Sourdough bread, and how to bake it."),
-            item("http://word.example/", "Reef knots for sailors. " * 9),  # one word of three, and the commonest
+            item("http://word.example/", "Reef knots for sailors. " * 9),  # one of three words, the most common one
             item("http://gone.example/", "", state="gone"),
             item(SEED, about),
             *(item(f"http://more.example/{number}", "A reef of rock by the road.") for number in range(9)),

@@ -1,4 +1,4 @@
-"""What a person excludes is never fetched, also when it is excluded while the crawl runs."""
+"""Excluded URLs are never fetched, even if a person excludes them during the crawl."""
 
 from __future__ import annotations
 

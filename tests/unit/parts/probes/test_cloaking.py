@@ -1,4 +1,4 @@
-"""What is cloaked and what merely changes."""
+"""The distinction between cloaked pages and pages that merely change."""
 
 from __future__ import annotations
 

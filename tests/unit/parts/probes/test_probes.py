@@ -1,4 +1,4 @@
-"""The probes of a crawl: which wait, what follows from their answers, and that a resumed crawl knows all of it."""
+"""The probes of a crawl: which ones wait, the consequences of their responses, and their state after a resume."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def answer(page: Page | None = None, status: int = 200, **fields: str) -> ProbeR
 
 
 def run(probes: Probes, record: CrawlUrl, browsers: Page, ours: Page) -> list[CrawlUrl]:
-    """Answer a cloaking probe to its end; the records that were asked for."""
+    """Answer a cloaking probe to its end; return the requested records."""
     asked = [record]
     for each in asked:
         asked += probes.answered(each, answer(ours if each.variant in OURS else browsers))

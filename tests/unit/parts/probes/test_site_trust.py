@@ -1,4 +1,4 @@
-"""How far a site is believed, and what follows from it."""
+"""The trust in a site, and its consequences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a host answers for pages that are not there, and which pages are such answers."""
+"""The response of a host for missing pages, and the detection of pages that are such responses."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def came(page: Page | None = None, status: int = 200, redirect: str = "", error:
 
 
 def told(answer: ProbeResponse) -> Soft404Detector:
-    """After the answer to what was ``ASKED``."""
+    """A detector after the response to ``ASKED``."""
     missing = Soft404Detector(after=3)
     missing.learn(
         Finding(ASKED, "missing", f"{ORIGIN}/page", 1.0, 0.1, answer.fetch.status, **missing.judge(ASKED, answer))
@@ -122,7 +122,7 @@ def test_a_page_of_the_same_template_is_there() -> None:
 
 
 def test_the_front_page_and_seeds_stay_what_they_are() -> None:
-    """Many hosts show their front page for whatever is asked."""
+    """Many hosts show their front page for any URL."""
     front = a_page(f"{ORIGIN}/", TEMPLATE, text("news", 100), title="A site")
     missing = told(came(Page(ASKED, front.title, terms=front.terms)))
     assert not missing.is_page(front)
@@ -138,7 +138,7 @@ def test_an_article_that_the_front_page_shows_in_full_is_there() -> None:
 
 
 def test_documents_with_hardly_a_text_must_lead_to_the_same_places() -> None:
-    """Front doors and stubs that send their readers on have all the same text."""
+    """Entry pages and stubs that forward their readers all have the same text."""
     missing = told(came(a_page(ASKED, text("enter here", 10), links=3)))
     assert missing.is_page(a_page(f"{ORIGIN}/x", text("enter here", 10), links=3))
     assert not missing.is_page(a_page(f"{ORIGIN}/x", text("enter here", 10), links=4))

@@ -1,4 +1,4 @@
-"""What a page in a browser may ask for."""
+"""The requests that a page in a browser may make."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which controls of a page are clicked, and what is known of their kinds afterwards."""
+"""The choice of controls to click on a page, and the estimates for their kinds afterwards."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def learned(*pages: dict[str, bool], host: str = "a.example") -> ControlModel:
 
 
 def clicks(trials: PageTrials, shown: list[Control], brings: set[Control]) -> list[Control]:
-    """All clicks of a page whose controls stay, of which some bring a link each time."""
+    """All clicks on a page whose controls stay; some of them bring a link each time."""
     made = []
     while (control := trials.choose(shown)) is not None:
         trials.clicked(control, links=int(control in brings), text=0)

@@ -1,4 +1,4 @@
-"""How the frames of a page are read, with a browser that only keeps count."""
+"""How the frames of a page are read, with a stand-in for the browser that only counts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A page in a browser whose events come in an order that a busy machine makes."""
+"""A page in a browser whose events arrive in an order that occurs on a busy machine."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ EXPIRED: Event = ("Emulation.virtualTimeBudgetExpired", {})
 
 
 class Browser:
-    """Answers commands as Chromium does; each time that the page is to settle, it tells the next of ``events``."""
+    """Answers commands like Chromium; each time that the session waits for the page to settle, it sends the next event."""
 
     is_closed = False
     is_cut = False

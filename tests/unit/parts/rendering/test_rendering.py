@@ -1,4 +1,4 @@
-"""Which pages are worth a browser."""
+"""The choice of pages to render in a browser."""
 
 from __future__ import annotations
 

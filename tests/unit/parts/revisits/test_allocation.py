@@ -1,4 +1,4 @@
-"""Sharing a budget out: the optimality conditions, and the numbers of the paper."""
+"""Allocation of a budget: the optimality conditions, and the numbers of the paper."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ def test_a_page_that_is_not_worth_the_price_gets_no_visit() -> None:
 @given(st.lists(log_uniform, min_size=2, max_size=20), st.floats(0.2, 20))
 @settings(max_examples=50)
 def test_at_the_optimum_no_visit_is_worth_more_elsewhere(rates: list[float], visits: float) -> None:
-    """Karush-Kuhn-Tucker: one marginal gain for all pages that are visited, and none above it for those that are not.
+    """Karush-Kuhn-Tucker: all visited pages have the same marginal gain, and no other page has a higher one.
 
-    ``visits``: per change. A page on the verge of being given up is dropped when it is visited less than once in 36 changes:
-    there double precision ends.
+    ``visits``: per change. A page on the verge of being given up is dropped when it is visited less than once in 36 changes,
+    which is the limit of double precision.
     """
     rate = np.array(rates)
     budget = visits * float(rate.sum())

@@ -1,4 +1,4 @@
-"""Which pages are visited again."""
+"""The choice of pages to revisit."""
 
 from __future__ import annotations
 

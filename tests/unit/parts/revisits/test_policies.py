@@ -1,4 +1,4 @@
-"""What each policy is for, on collections where the right answer is known."""
+"""The purpose of each policy, on collections with a known optimum."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PERIODS = [0.02, 0.5, 3.0, 12.0, 60.0, 400.0]  # days between changes, a page ea
 def visited_daily(
     name: str, *, days: int = 60, weights: list[float] | None = None, **parameters: object
 ) -> RevisitPolicy:
-    """A policy that has seen six pages, each on a host of its own, every day; page i changes every ``PERIODS[i]`` days."""
+    """A policy after daily visits to six pages, each on a separate host; page i changes every ``PERIODS[i]`` days."""
     policy = make_policy(name, parameters)
     for day in range(days):
         for row, period in enumerate(PERIODS):
@@ -224,7 +224,7 @@ def test_new_pages_have_freshness_0_in_the_programme(hours: float, new: float) -
 
 class TestAdaptive:
     def collection(self, hosts: int = 4, pages: int = 20) -> tuple[RevisitPolicy, list[int]]:
-        """Each host was rebuilt every 20 days, all its pages at once; all pages are visited every five."""
+        """Each host is rebuilt every 20 days, with all its pages at once; all pages are visited every five days."""
         policy = make_policy("adaptive")
         host_of = [row // pages for row in range(hosts * pages)]
         for visit in range(40):
@@ -308,7 +308,7 @@ class TestAdaptive:
 
 
 def test_spawning_visits_the_pages_that_new_pages_are_found_on() -> None:
-    """Two hubs with the same new links, of which the first is asked first, and four pages that never have one."""
+    """Two hubs with the same new links, the first of them visited first, and four pages without new links."""
     policy = make_policy("spawning")
     for day in range(100):
         for row in range(6):

@@ -1,4 +1,4 @@
-"""What a visit repairs of the ranking of queries, worked out by hand.
+"""The improvement of the ranking of queries by a visit, worked out by hand.
 
 V(r) = r^-1.5, so V(1) = 1, V(2) = 0.353553, V(3) = 0.19245.
 """
@@ -18,7 +18,7 @@ DAY = 86_400.0
 
 
 def ranking(**shares: float) -> QueryRanking:
-    """Of one query, "fish", page 0 has the cosine 4/5, page 1 has 3/5."""
+    """A ranking for one query, "fish": page 0 has the cosine 4/5, page 1 has 3/5."""
     made = QueryRanking(shares or {"fish": 1.0}, ANALYZER)
     assert made.show(0, text(4, 3)) == made.show(1, text(3, 4)) == 0.0, "new pages"
     return made

@@ -1,4 +1,4 @@
-"""What is attached to the next visit of a page, whoever has stored its text."""
+"""Data attached to the next visit of a page, whichever worker has stored its text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sketches of texts, against what the texts themselves say."""
+"""Sketches of texts, compared with the texts themselves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A host that blocks rests, longer each time, and is given up; one that answers again is forgiven."""
+"""A blocking host rests, longer each time, and is then given up; a host that answers again is restored."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ URL = "http://www.a.example/1"
 
 
 def failed(hosts: HostHealth, url: str, status: int, error: str, at: float) -> float:
-    """Until when the host rests after a fetch."""
+    """The time until which the host rests after a failed fetch."""
     hosts.learn(error_event(url, error, at, status))
     return hosts.rests_until(url)
 
@@ -62,7 +62,7 @@ def test_a_page_takes_back_one_block():
 
 @pytest.mark.parametrize(("status", "error"), [(403, "http 403"), (200, "block/captcha")])
 def test_one_forbidden_page_is_the_page_several_are_the_host(status, error):
-    """Fossil asks for a captcha before pages that cost it much, and only there."""
+    """Fossil asks for a captcha only before pages that are expensive for it."""
     hosts = HostHealth(first_rest=10.0)
     assert [failed(hosts, URL, status, error, 0.0) > 0.0 for _ in range(3)] == [False, False, True]
     mixed = HostHealth(first_rest=10.0)

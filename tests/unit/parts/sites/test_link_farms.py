@@ -1,4 +1,4 @@
-"""Link farms show in the sites they link to; communities and victims of link spam are none."""
+"""Link farms are recognised by the sites that they link to; communities and victims of link spam are not link farms."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SPAM = 0.6  # of a page that is mostly spam
 
 
 class Tour:
-    """A crawl that goes from page to page, in the order of the calls."""
+    """A crawl that visits pages in the order of the calls."""
 
     def __init__(self, share: float = 1.0) -> None:
         self.conduct = SiteTracker(HostHealth(), SiteBudgets(share=share))
@@ -39,13 +39,13 @@ class Tour:
         return self.conduct.farms
 
     def seen(self, site: str, *links: str, spam: float = 0.0, signs: dict[str, float] | None = None) -> Page:
-        """The page as it would be kept if it came now."""
+        """The page as it would be stored if it arrived now."""
         page = Page(f"http://www.{site}.example/{len(self.pages)}", relevance=0.5, spam=spam, signs=signs or {})
         page = replace(page, links=tuple(a_link(f"http://{link}.example/") for link in links))
         return self.farms.inspect(page, FETCH)
 
     def visit(self, site: str, *links: str, spam: float = 0.0, times: int = 1) -> Page:
-        """A page is fetched and kept, so many times."""
+        """Fetch and store a page, ``times`` times."""
         for _ in range(times):
             page = self.seen(site, *links, spam=spam)
             self.conduct.learn(page_event(page, float(len(self.pages))))
@@ -59,10 +59,10 @@ class Tour:
 
 
 class _Worth(BaseOrdering):
-    """A link is worth what its page is."""
+    """A link scores as its page does."""
 
     def __init__(self) -> None:
-        """It needs to know nothing."""
+        """Needs no context."""
 
     def score(self, page: Page, link: Link) -> float:
         return page.relevance
@@ -226,7 +226,7 @@ STEPS = st.lists(
 
 
 def taken(tour: Tour, steps: Iterable[tuple[int, float, str, list[int]]]) -> list[Page]:
-    """The pages of a crawl, with signs as they were found."""
+    """The pages of a crawl with the signs found."""
     for site, spam, how, links in steps:
         page = tour.seen(f"s{site}", *[f"s{link}" for link in links], spam=spam)
         page = replace(page, duplicate_of="http://s0.example/" if how in ("copy", "own_links") else "")
@@ -296,7 +296,7 @@ def test_memory_is_bounded_and_what_is_forgotten_says_nothing_more(steps) -> Non
 
 
 def test_what_cannot_be_used_changes_nothing() -> None:
-    """Else the lines that it knows would be shown to it again."""
+    """Otherwise lines that it has processed would be shown to it again."""
     known = make_tracker((), read_options({}), alone=True)
     known.sites.add_named("http://a.example/")
     learned = known.learned()

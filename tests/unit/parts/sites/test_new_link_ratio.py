@@ -1,4 +1,4 @@
-"""How open a site is: people's sites close, endless ones do not, and what is never fetched says nothing."""
+"""The openness of a site: sites of people close, endless sites do not, and URLs that are never fetched do not count."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Budgets of sites: what links and pages earn, and who comes later."""
+"""Budgets of sites: the earnings from links and pages, and the sites that come later."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def at(url: str) -> Page:
 
 
 class Books(SiteBudgets):
-    """Budgets with the turns that follow from them, and the classes of hosts as a frontier has them."""
+    """Budgets with the resulting turns, and the classes of hosts as in a frontier."""
 
     def __init__(self, *, share: float = 1.0, alone: bool = True) -> None:
         super().__init__(share=share, alone=alone)
@@ -48,7 +48,7 @@ class Books(SiteBudgets):
         self.turns.reconsider(event.visit.url)
 
     def goes(self, url: str) -> bool:
-        """Whether a URL is fetched while others are due: its host has no later class, and is given none."""
+        """Whether a URL is fetched while others are due: its host has no later class, and gets none."""
         return self.classes.get(host_of(url), ACTIVE) == ACTIVE and self.turns.turn(url)
 
 
@@ -58,7 +58,7 @@ def fetch(sites: Books, page: Page, at: float, new_link_ratio: float = 0.0) -> N
 
 
 def allowed(sites: Books, host: str, most: int = 500, **page: object) -> int:
-    """How many pages of a host in a row may be fetched before one comes later."""
+    """How many successive pages of a host may be fetched before one comes later."""
     for number in range(most):
         if not sites.goes(f"http://{host}/{number}"):
             return number
@@ -67,7 +67,7 @@ def allowed(sites: Books, host: str, most: int = 500, **page: object) -> int:
 
 
 def with_a_crawl_of_relevant_pages(walls: int = 300) -> Books:
-    """Some good pages, after so many walls that nobody is trusted beyond his budget."""
+    """Some good pages, after so many walls that no site is trusted beyond its budget."""
     sites = Books()
     for number in range(walls):
         sites.add_named(f"http://wall{number}.example/")
@@ -144,7 +144,7 @@ def test_such_sites_make_the_crawl_careful():
 
 
 def test_sites_that_only_one_other_links_to_get_a_part_of_the_fetches():
-    """A swarm of domains, each linked by the one before; meanwhile a site that is known is fetched as often."""
+    """A swarm of domains, each linked by the previous one; meanwhile a known site is fetched as often."""
     sites = Books()
     sites.add_named("http://known.example/")
     for second in range(600):
@@ -155,7 +155,7 @@ def test_sites_that_only_one_other_links_to_get_a_part_of_the_fetches():
             )
         fetch(sites, a_page("known.example", second), float(second))
     visited = sum(bool((found := sites.site(f"http://swarm{n}.example/")) and found.fetches) for n in range(600))
-    most = 3 * POLICY.single_source  # of all fetches, and the trials besides
+    most = 3 * POLICY.single_source  # of all fetches, plus the trials
     assert POLICY.single_source * 600 < visited < (most + POLICY.trials) / (1 - most - POLICY.trials) * 600 + 50
 
 

@@ -15,7 +15,7 @@ from crawlproject.urls.hosts import domain_of
 
 
 class Crawled:
-    """A crawl after so many walls that nobody is trusted beyond his budget, with the classes of its hosts."""
+    """A crawl after so many walls that no site is trusted beyond its budget, with the classes of its hosts."""
 
     def __init__(self, *, share: float = 1.0) -> None:
         self.sites = SiteBudgets(share=share)
@@ -32,12 +32,12 @@ class Crawled:
         self.turns.reconsider(event.visit.url)
 
     def fetch(self, url: str, *linked: str, relevance: float = 0.5, spam: float = 0.0) -> None:
-        """The URL has its turn, and a page is there."""
+        """Give the URL its turn, and find a page there."""
         assert self.turns.turn(url)
         self.ended(page_event(Page(url, relevance=relevance, spam=spam, depth=1)), *linked)
 
     def use_up(self, host: str, *, spam: float = 0.0) -> int:
-        """Fetch pages until the host comes later; how many there were."""
+        """Fetch pages until the host comes later; return their number."""
         for number in range(100):
             url = f"http://{host}/{number}"
             if not self.turns.turn(url):
@@ -46,7 +46,7 @@ class Crawled:
         raise AssertionError("nothing ends it")
 
     def used(self, url: str) -> float:
-        """What counts of the fetches of a site."""
+        """The number of fetches of a site that count."""
         site = self.sites.site(url)
         return (site.fetches if site else 0.0) - self.turns._turns[domain_of(url)].spared
 
@@ -105,7 +105,7 @@ def test_what_is_fetched_in_a_later_class_costs_the_site_nothing_and_gives_it_no
         missing, silent = f"http://dull.example/missing/{number}", f"http://dull.example/silent/{number}"
         assert crawl.turns.turn(missing) and crawl.turns.turn(silent)
         crawl.ended(error_event(missing, "http 404", status=404))
-        crawl.turns.ended(silent)  # nobody answers: it waits again
+        crawl.turns.ended(silent)  # no answer: it waits again
     assert crawl.used("http://dull.example/") == pytest.approx(used)
     assert crawl.classes == {"dull.example": OVER_BUDGET}, "else pages that are not there would pay for others"
 

@@ -1,4 +1,4 @@
-"""Spam shows in its words, in what it hides and in its links; honest pages of any kind do not."""
+"""Spam is recognised by its words, its hidden text and its links; honest pages of any kind are not affected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The spam classifier: its formula, what it learns, its file, and what a crawl does with it."""
+"""The spam classifier: its formula, its learning, its file, and its effect on a crawl."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A crawl of several topics: who is in it, what each has, and what a resumed one knows."""
+"""A crawl of several topics: its members, the data of each, and the state after a resume."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def topic(name: str, **fields: Any) -> Topic:
 
 
 def a_web(pages: int = 12) -> DictWeb:
-    """For each topic a host with pages on it, which link on and to the hosts of the others."""
+    """One host per topic, whose pages link to further pages and to the hosts of other topics."""
     homes = [f"http://{name}.example/" for name in TEXTS]
     found = {}
     for name, text in TEXTS.items():

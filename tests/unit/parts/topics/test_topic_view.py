@@ -1,4 +1,4 @@
-"""The folder of one topic follows the crawl: in any slices, and after any end."""
+"""The folder of one topic follows the crawl: in steps of any size, and after any ending."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ lines = st.lists(st.tuples(st.booleans(), st.sampled_from([None, 0.0, 0.05, 0.1,
 
 
 def write(folder: Path, found: list[tuple[bool, float | None, bool]], start: int = 0) -> None:
-    """A crawl's history and items: whether each fetch brought a page, its relevance, and whether one was withdrawn after it."""
+    """Write history and items; ``found``: whether a fetch brought a page, its relevance, and whether one was withdrawn then."""
     history = History(folder / "history.jsonl")
     items = AppendLog(folder / "items.jsonl")
     for number, (stored, relevance, taken_back) in enumerate(found, start=start):
@@ -84,7 +84,7 @@ def test_slices_and_sudden_ends_change_nothing(
             steps = count(1)
             own.catch_up(lambda most=most, steps=steps: next(steps) < most)  # type: ignore[misc]
             if killed:
-                own = view(folder)  # what was written since the last note is written again
+                own = view(folder)  # lines since the last note are written again
             else:
                 own.close()
                 own = view(folder)

@@ -1,4 +1,4 @@
-"""Fair shares: no topic starves, whatever the web has for the others."""
+"""Fair shares: no topic starves, whatever the web offers to the other topics."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from crawlproject.parts.topics.orderings.fair_share import MOST_OWED, FairShare
 
 weights = st.lists(st.floats(0.1, 10), min_size=2, max_size=6)
-EVERY = 16  # fetches between two looks at the weights
+EVERY = 16  # fetches between two updates of the weights
 
 
 def shared(given_weights: list[float], fairness: float = 0.5) -> FairShare:
@@ -30,7 +30,7 @@ def crawl(share: FairShare, urls: np.ndarray, fetches: int) -> None:
 
 @given(weights, st.integers(0, 2**32 - 1), st.floats(0.1, 0.9))
 def test_no_topic_starves(given_weights: list[float], seed: int, fairness: float) -> None:
-    """A topic has at least its sure share of the fetches but for what one may be owed, if the web has anything for it."""
+    """A topic gets at least its guaranteed share of fetches, up to the permitted debt, if the web has pages for it."""
     share = shared(given_weights, fairness)
     random = np.random.default_rng(seed)
     topics = len(given_weights)

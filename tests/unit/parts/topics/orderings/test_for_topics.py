@@ -1,4 +1,4 @@
-"""Adaptive for several topics: alone a topic is crawled as ever; together each page is worth what it is to all."""
+"""Adaptive for several topics: a single topic is crawled as usual; with several, a page counts for its value to all."""
 
 from __future__ import annotations
 

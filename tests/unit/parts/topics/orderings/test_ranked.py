@@ -1,4 +1,4 @@
-"""Any ordering for several topics: scores on one scale, and what each ordering is shown."""
+"""Any ordering for several topics: scores on one scale, and the data that each ordering receives."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_keywords_of_each_topic_count(name: str) -> None:
     found.update(dict(ordering.revise()))
     reef, bread, engine = (found[link.url] for link in page.links)
     assert reef is not None and bread is not None and engine is not None
-    if name != "best_first":  # which looks at pages alone
+    if name != "best_first":  # best_first uses pages alone
         assert reef > engine and bread > engine
 
 

@@ -1,4 +1,4 @@
-"""Orders of a list that are paths are told from categories by what they show."""
+"""Sort orders of a list in the path are distinguished from categories by their content."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ GOODS = [f"{HOST}/item/{n}" for n in range(1, 61)]
 
 
 class Shop:
-    """Lists of ten items a page. ``place`` has the URL of a page of a list, ``name`` is empty for the list of all."""
+    """Lists of ten items per page. ``place`` is the URL pattern of list pages; ``name`` is empty for the list of all."""
 
     def __init__(self, place: str, whole: str) -> None:
         self.place, self.whole = place, whole
@@ -65,7 +65,7 @@ def test_orders_are_recognised_when_they_show_each_others_items(place: str, whol
 @pytest.mark.parametrize(("place", "whole"), SHAPES)
 @pytest.mark.parametrize("shared", [0, 3, 6])
 def test_categories_are_not_though_they_share_items(place: str, whole: str, shared: int) -> None:
-    """A front list of ten items, four categories of their own, with some items of the front."""
+    """A front list of ten items, and four different categories with some items of the front list."""
     shop = Shop(place, whole)
     for page in (1, 2, 3):
         shop.visit("", page, GOODS[10 * page - 10 : 10 * page])
