@@ -1,4 +1,4 @@
-"""What a connection reads of a server that sends more than it was asked for: counted, not timed."""
+"""The amount that a connection reads from a server that sends more than requested: counted, not timed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WHOLE = HEAD + b"Content-Length: 4\r\n\r\nreef"
 
 
 class Counting(GuardedProtocol):
-    """Counts the responses that were parsed."""
+    """Counts the parsed responses."""
 
     messages = 0
 
@@ -88,7 +88,7 @@ def test_more_than_a_page_that_nobody_asked_for_is_a_flood() -> None:
 
 
 def test_a_length_that_is_too_small_is_no_flood() -> None:
-    """Some servers count letters, and send two bytes for each."""
+    """Some servers count characters instead of bytes, and send two bytes for each."""
 
     def test(connection: Counting) -> None:
         letters = 500_000
@@ -100,7 +100,7 @@ def test_a_length_that_is_too_small_is_no_flood() -> None:
 
 
 def test_a_connection_that_brought_more_than_was_asked_for_is_not_used_again() -> None:
-    """Its reader lets go of it at the last byte of the body: before the rest is looked at."""
+    """The reader releases it at the last byte of the body, before the rest is examined."""
 
     def test(connection: Counting) -> None:
         def released() -> None:

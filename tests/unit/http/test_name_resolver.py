@@ -1,4 +1,4 @@
-"""Names are looked up on a name server on loopback, over real sockets, and by a system that is told what it knows."""
+"""Names are resolved by a name server on loopback, over real sockets, and by a stand-in for the system resolver."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ REEF, TWO, OTHER = "93.184.215.14", "93.184.215.15", "93.184.215.16"
 
 
 class System:
-    """Knows ``names``; counts what it is asked."""
+    """Resolves ``names``, and counts the queries."""
 
     def __init__(self, **names: str) -> None:
         self.names = {name.replace("_", "."): address for name, address in names.items()}
@@ -42,7 +42,7 @@ class Clock:
 
 
 class CountingServers(NameServers):
-    """c-ares remembers answers, too: what it is asked is counted before."""
+    """Counts queries before they reach c-ares, which also caches answers."""
 
     def __init__(self, place: str, patience: float) -> None:
         super().__init__(patience, servers=[place])
@@ -54,7 +54,7 @@ class CountingServers(NameServers):
 
 
 class Setting:
-    """A resolver, and all that it stands on; ``patience`` is in seconds."""
+    """A resolver and all that it depends on; ``patience`` is in seconds."""
 
     def __init__(self, server: NameServer, system: System | None, patience: float) -> None:
         self.server = server
@@ -156,7 +156,7 @@ def test_a_name_that_is_not_there_is_asked_for_again_soon() -> None:
 
 
 def test_servers_that_are_late_keep_no_other_name_waiting() -> None:
-    """More names than there are threads get no answer: one that is there is found before they are given up."""
+    """More names than threads get no answer: an existing name is resolved before those are given up."""
 
     async def scenario(made: Setting) -> None:
         assert await made.find("first.reef.org") == [REEF]
@@ -231,7 +231,7 @@ def test_what_is_no_name_is_not_found(name: str) -> None:
 
 
 def test_a_remembered_address_is_checked_like_a_new_one() -> None:
-    """Rebinding: whatever is remembered, and by whom, goes through the policy each time."""
+    """DNS rebinding: every cached address, from any cache, is checked by the policy each time."""
 
     async def scenario(made: Setting) -> None:
         assert await made.find("evil.org") == ["127.0.0.1"]

@@ -1,4 +1,4 @@
-"""What agents are told when a tool fails, and what it costs them."""
+"""The messages to agents when a tool fails, and the pages that a failure costs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``from crawlproject import ...``: what programs and notebooks get."""
+"""``from crawlproject import ...``: the interface for programs and notebooks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The focused crawler on examples made by hand."""
+"""The focused crawler on hand-made examples."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_the_score_of_a_url_is_that_of_its_best_page() -> None:
 
 
 def test_waiting_links_of_hubs_are_raised() -> None:
-    """The hub itself says little, so its links wait with R = 0.5 until the distiller has seen what it leads to."""
+    """The hub itself has little text, so its links wait with R = 0.5 until the distiller has seen their targets."""
     ordering = focused(distill_every=3)
     others = ["http://x.example/1", "http://y.example/1", "http://new.example/"]
     hub = a_text_page("http://hub.example/", "bread", *others)
@@ -105,7 +105,7 @@ def archive() -> DictArchive:
 
 
 def test_without_examples_the_archive_gives_them() -> None:
-    """Good are the seed's page, reached by its redirect, and the best 2 of 40; bad the worse half."""
+    """Good examples are the seed's page, reached by its redirect, and the best 2 of 40; bad ones are the worse half."""
     context = a_context(archive=archive())
     drawn = drawn_pages(context, 100)
     assert len(drawn) == 40

@@ -26,7 +26,7 @@ def scores(ordering: FormFocused, found: Page) -> list[float]:
 
 
 def taught() -> FormFocused:
-    """A crawl in which "holdings" led to forms, on six hosts, and "people" did not."""
+    """An ordering after a crawl in which "holdings" led to forms, on six hosts, and "people" did not."""
     ordering = FormFocused(a_context("coral reef"))
     for number in range(6):
         home = page(

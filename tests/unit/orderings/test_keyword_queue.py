@@ -88,7 +88,7 @@ def test_a_url_found_again_on_a_hot_way_becomes_hot_and_stays_it() -> None:
 
 
 def test_to_the_letter_of_figure_5_a_waiting_url_stays_in_its_queue() -> None:
-    """002 Figure 5 puts a URL in line only if it is in neither queue and was not crawled."""
+    """002 Figure 5 enqueues a URL only if it is in neither queue and was not crawled."""
     ordering = KeywordQueue(context(), rest="breadth_first", found_again="stays")
     cold, hot = a_text("", anchor="cooking"), a_text("", anchor="computer")
     assert [is_hot(ordering, page) for page in (cold, hot)] == [False, False]

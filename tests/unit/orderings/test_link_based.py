@@ -26,7 +26,7 @@ def page(url: str, *links: str) -> Page:
 
 
 def offer(ordering: BaseOrdering, fetched: Page) -> dict[str, float | None]:
-    """The scores that the frontier gets after the fetch of this page."""
+    """Offer a page; return the scores that the frontier receives afterwards."""
     ordering.observe(fetched)
     scores = {link.url: ordering.score(fetched, link) for link in fetched.links}
     return scores | dict(ordering.revise())
@@ -82,7 +82,7 @@ def test_pagerank_by_links_between_sites_and_with_jumps_to_the_seeds() -> None:
 
 
 def test_pagerank_of_an_earlier_crawl() -> None:
-    """Paper 004 section 4.1: there B had the links of A and C; D was not known, and has what this crawl says."""
+    """Paper 004 section 4.1: in the earlier crawl A and C linked to B; D was unknown, and gets its rank from this crawl."""
     earlier = DictArchive(page(SEED, A, C), page(A, B), page(C, B), redirects={"http://old.example/": C})
     with pytest.raises(BadSetting, match=r"ORDERING_RANKS: archive: expected ORDERING_ARCHIVE"):
         PageRank(a_context(), ranks="archive")
@@ -110,7 +110,7 @@ def test_a_first_estimate_by_the_site() -> None:
 
 
 def test_pagerank_revises_only_waiting_urls_that_changed_without_a_link() -> None:
-    """B waits since the seed was fetched; when A links to the seed, its rank passes through to B, and to A, which is over."""
+    """B waits since the fetch of the seed; when A links to the seed, rank passes through to B, and to A, which is finished."""
     ordering = PageRank(a_context(seeds=["http://other.example/"]), growth=0.0)
     assert offer(ordering, page(SEED, A, B)) == {A: pytest.approx(0.145), B: pytest.approx(0.145)}
     scores = offer(ordering, page(A, SEED))
@@ -207,7 +207,7 @@ crawls = st.lists(st.tuples(urls, st.lists(urls, max_size=6)), max_size=12, uniq
 
 
 def scores_after(ordering: LinkBased, fetched: list[tuple[str, list[str]]]) -> Iterator[dict[str, float]]:
-    """After each page: the URLs that wait, with the scores that a frontier has for them."""
+    """After each page, yield the waiting URLs with their scores in a frontier."""
     scores: dict[str, float] = {}
     over = set()
     for url, links in fetched:

@@ -11,7 +11,7 @@ A = "http://a.example/"
 
 
 def test_distances_from_the_root_of_each_host() -> None:
-    """/ is at 0, what it links to at 1 however deep its path is, what that links to at 2; elsewhere segments count."""
+    """/ is at 0, its link targets at 1 however deep their paths, the targets of those at 2; elsewhere segments count."""
     ordering = NearRoot(a_context())
 
     def scores(url: str, *links: str) -> list[float]:

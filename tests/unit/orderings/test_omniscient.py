@@ -1,4 +1,4 @@
-"""The plan of the omniscient ordering, and how it is followed."""
+"""The plan of the omniscient ordering, and its execution."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LINKS = {"s": ["b", "a", "x"], "a": ["T1"], "b": ["c"], "c": ["T2"], "T1": ["T3"
 
 
 def test_the_path_with_the_most_targets_a_page_comes_first() -> None:
-    """Behind ``a`` are two targets for one page that is none; behind ``b`` and ``c`` one for two; nothing behind ``x``."""
+    """Behind ``a`` are two targets for one other page; behind ``b`` and ``c`` one for two; nothing is behind ``x``."""
     plan = path_plan(LINKS.get, ["s"], ["T2", "T3", "T1", "nowhere"])
     assert list(plan.items()) == [
         ("s", None),
@@ -35,7 +35,7 @@ def test_a_hub_far_away_beats_a_target_nearby() -> None:
 
 
 def test_redirects_are_no_pages() -> None:
-    """Two redirects cost less than a page on the way to a target."""
+    """Two redirects cost less than one page on the path to a target."""
     links = {
         "s": ["page", "r1"],
         "page": ["T1"],

@@ -1,4 +1,4 @@
-"""Crawling by the quality of pages: which linking page counts, and what quality is."""
+"""Crawling by the quality of pages: the linking page that counts, and the definition of quality."""
 
 from __future__ import annotations
 

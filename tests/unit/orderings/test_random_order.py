@@ -13,7 +13,7 @@ TRIALS = 400
 
 
 class Queue:
-    """What waits, by score; ``fetch`` takes the best and shows the ordering its page."""
+    """The waiting URLs by score; ``fetch`` takes the best one and passes its page to the ordering."""
 
     def __init__(self, seed: int) -> None:
         self.ordering = RandomOrder(a_context(seed=seed))
@@ -69,7 +69,7 @@ def test_a_url_that_many_pages_link_to_is_no_likelier() -> None:
 
 @pytest.mark.parametrize("crowd", [4, 400])
 def test_each_host_in_turn_its_old_and_new_urls_are_equally_likely(crowd: int) -> None:
-    """Host rotation delays large hosts and hurries small ones: neither may favour what was found first, or last."""
+    """Host rotation delays large hosts and favours small ones: neither may favour URLs that were found first or last."""
     new = 0
     for seed in range(TRIALS):
         queue = Queue(seed)

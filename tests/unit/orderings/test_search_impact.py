@@ -48,7 +48,7 @@ def test_expected_is_the_mean_of_pages_with_such_cues() -> None:
 
 
 def test_a_query_with_good_results_pulls_less() -> None:
-    """After one page on fish with the cosine 1 / sqrt(2), ``worst`` of the first result is that; the reef has none."""
+    """After one page on fish, ``worst`` of the first result is its cosine 1 / sqrt(2); "reef" has no result."""
     ordering = SearchImpact(a_context("fish", "reef"), results=1)
     ordering.observe(a_text("http://b.example/", "fish market"))
     page = a_page_of((FISH, "fish"), (REEF, "reef"))
@@ -125,7 +125,7 @@ def test_no_score_is_above_a_seeds() -> None:
 
 
 def test_queries_count_as_often_as_they_are_asked_in_place_of_the_keywords() -> None:
-    """ "fish" is asked three times as often as "reef": 1.5 and 0.5 of the mean query. The keyword "coral" is none."""
+    """ "fish" is asked three times as often as "reef": 1.5 and 0.5 of the mean query. The keyword "coral" is no query."""
     ordering = SearchImpact(replace(a_context("coral"), queries={"fish": 0.75, "reef": 0.25}))
     page = a_page_of((FISH, "fish"), (REEF, "reef"), (NONE, "coral"))
     assert scores(ordering, page) == pytest.approx([1.5 + 0.5 * 0.01, 0.5 + 1.5 * 0.01, 2 * 0.01])

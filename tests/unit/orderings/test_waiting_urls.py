@@ -1,4 +1,4 @@
-"""Orderings that learn keep what they know of a URL as long as it waits, and not longer."""
+"""Learning orderings keep their data about a URL as long as it waits, and no longer."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ steps = st.one_of(
 @pytest.mark.parametrize("name", ["infospiders", "intelligent", "tag_path_bandit", "tres", "qmin"])
 @given(story=st.lists(steps, max_size=30))
 def test_only_urls_that_wait_get_new_scores(name: str, story: list) -> None:
-    """As in a crawl, what waits is what was linked to, or the target of a redirect of that, and has not ended."""
+    """As in a crawl, URLs wait that were linked to, or are redirect targets of such URLs, and have not ended."""
     ordering = make_ordering(name, a_context(), {})
     offered: set[str] = set()
     ended: set[str] = set()

@@ -1,4 +1,4 @@
-"""Chunks of Markdown: nothing lost, nothing twice but the overlap, never too large, cut where a reader would cut."""
+"""Chunks of Markdown: complete, repeated only in the overlap, never too large, and cut where a reader would cut."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Walls, parked domains and soft 404s are distinguished from pages by what servers and registrars really say."""
+"""Walls, parked domains and soft 404s are distinguished from pages, on real texts of servers and registrars."""
 
 from __future__ import annotations
 

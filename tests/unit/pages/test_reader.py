@@ -58,7 +58,7 @@ def test_links_are_joined_with_the_base() -> None:
      ("windows-1252", "%26%2312477%3B%26%2328023%3B")],
 )  # fmt: skip
 def test_queries_are_sent_in_the_encoding_of_the_page(encoding: str, query: str) -> None:
-    """As browsers do; a path is always in UTF-8, and so is what stands behind a fragment's mark."""
+    """As in browsers; paths and fragments are always in UTF-8."""
     body = "<a href='海?q=ソ海&a=1#海?海'>x</a><a href='#?海'>y</a>".encode(encoding, "xmlcharrefreplace")
     page = reader().read(URL, body, content_type=f"text/html; charset={encoding}")
     assert [link.url for link in page.links] == [f"http://a.org/dir/%E6%B5%B7?a=1&q={query}"]

@@ -1,4 +1,4 @@
-"""Pages that need a browser are told from those that do not, without one."""
+"""Pages that need a browser are distinguished from others without a browser."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_what_needs_none(kind: str) -> None:
 
 @pytest.mark.parametrize("make", NEED_A_BROWSER.values(), ids=NEED_A_BROWSER)
 def test_with_its_text_in_place_it_needs_none(make: Callable[[Random], str]) -> None:
-    """What the server sends with its text is read as it is, whatever framework it comes from."""
+    """A page that the server sends with its text is read as it is, whatever its framework."""
     text = "<p>" + "coral reef and the fish that live there " * 30 + "</p>"
     assert not found(make(Random(1)).replace("<body", f"<body>{text}<div", 1))
 

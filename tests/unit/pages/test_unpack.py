@@ -1,4 +1,4 @@
-"""Unpacking: what was packed comes out, never more than is wanted, and a bomb is known by its size."""
+"""Decompression restores the data, returns no more than requested, and detects bombs by their size."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_members_behind_one_another_are_one_body() -> None:
 
 @pytest.mark.parametrize("length", [1, 3_000, 300_000])
 def test_a_wrong_checksum_costs_nothing(length: int) -> None:
-    """Browsers do not look at it."""
+    """Browsers ignore it."""
     body = random.Random(length).randbytes(length)
     assert Unpacked(gzip.compress(body)[:-8] + b"mistaken", "gzip", 10**6).body == body
 

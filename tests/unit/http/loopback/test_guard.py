@@ -1,4 +1,4 @@
-"""Which requests the dashboard answers."""
+"""The requests that the dashboard answers."""
 
 import pytest
 

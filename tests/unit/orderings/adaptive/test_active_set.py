@@ -1,4 +1,4 @@
-"""Which waiting URLs are above the floor."""
+"""The choice of the waiting URLs above the floor."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ waiting = st.lists(st.tuples(st.sampled_from([0.0, 0.1, 0.5, 0.9]), st.integers(
 
 
 class Chosen:
-    """An active set over a table of URLs ``(score, host)``, told them as the links of a page."""
+    """An active set over a table of URLs ``(score, host)``, which it receives as the links of a page."""
 
     def __init__(self, urls: list[tuple[float, int]], size: int, explore: float) -> None:
         self.table = LinkTable()
@@ -39,7 +39,7 @@ class Chosen:
         self.set.observe()
 
     def choose(self, *scores: float) -> list[int]:
-        """The places of the rows that the frontier is told anew, of these scores (default: as before)."""
+        """The rows whose new scores go to the frontier, after these scores (default: as before)."""
         values = np.array(scores) if scores else self.table.told[self.rows].copy()
         return np.flatnonzero(np.isin(self.rows, self.set.choose(self.rows, values))).tolist()
 

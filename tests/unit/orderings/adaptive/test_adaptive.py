@@ -1,4 +1,4 @@
-"""Adaptive: what it learns, what it explains, and that a floor loses nothing."""
+"""Adaptive: its learning, its explanations, and that a floor loses no URL."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_with_nothing_learned_keywords_decide_as_in_dom() -> None:
 
 
 def test_links_at_the_place_that_led_to_good_pages_score_higher() -> None:
-    """Ten links of the same words and the same folder; those in the main part lead to reefs, those in the footer to steam."""
+    """Ten links with the same words and folder; links in the main part lead to reefs, links in the footer to steam."""
     ordering = adaptive()
     places = [GOOD, BAD] * 5
     links = [(f"http://a.example/{n}", "more", place) for n, place in enumerate(places)]
@@ -171,7 +171,7 @@ def test_a_redirect_to_what_is_known_is_an_end() -> None:
 
 
 def later(ordering: Adaptive, text: str = "coral reef") -> dict[str, float]:
-    """What the frontier is told at the time at which all that waits is scored again, after pages with this text."""
+    """The scores sent to the frontier when all waiting URLs are scored again, after pages with this text."""
     told: dict[str, float] = {}
     for n in range(REVISE_EVERY):
         ordering.observe(a_page(f"http://other.example/{text}/{n}", text))
@@ -258,7 +258,7 @@ def test_what_is_kept_does_not_grow_with_what_waits() -> None:
         vocabulary, waits = [f"word{n}" for n in range(50)], 0
         tracemalloc.start()
         for n in range(120 + pages):
-            if n == 120:  # all that grows to a limit has done so
+            if n == 120:  # everything bounded has reached its limit
                 before, waits = tracemalloc.get_traced_memory()[0], 0
             links = [(f"http://h{n}x{m}.example/{n}/{m}", vocabulary[(n + m) % 50], f"li:{n}") for m in range(20)]
             ordering.observe(a_page(f"http://p.example/{n}", "coral reef", *links))
@@ -308,7 +308,7 @@ def test_one_that_is_known_stays_what_it_is() -> None:
 
 
 def random_web(seed: int) -> DictWeb:
-    """90 URLs of 8 hosts: pages, redirects, what is not there, and films that the trap rules refuse."""
+    """90 URLs of 8 hosts: pages, redirects, missing pages, and films that the trap rules refuse."""
     random = Random(seed)
     urls = [f"http://h{n % 8}.example/{n}" + random.choice(["", "", ".mp4"]) for n in range(90)]
     entries = dict([page(PORTAL, *random.sample(urls, 12), text="reef")])

@@ -1,4 +1,4 @@
-"""What a page is worth, by BM25."""
+"""The value of a page by BM25."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The two ways of gathering evidence give the same, to the last bit: compiled code, and numpy."""
+"""The two implementations of evidence, compiled and numpy, give the same results to the last bit."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytest.importorskip("crawlproject.orderings.adaptive.evidence", reason="not comp
 
 
 def made_up(random: np.random.Generator, rows: int, without: tuple[str, ...]) -> tuple[LinkFeatures, Rows]:
-    """Features in a state that a crawl may have left them in, and some rows of their table."""
+    """Features in a state that a crawl may produce, and some rows of their table."""
     table, terms = LinkTable(rows=1), TermStatistics()
     features = LinkFeatures(table, terms, terms.numbers(["coral", "reef", "fish"]), without)
     vocabulary = terms.numbers(f"term{number}" for number in range(500))

@@ -1,4 +1,4 @@
-"""Group means that are drawn towards a prior."""
+"""Group means that are shrunk towards a prior."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def test_texts_and_parents_by_hand() -> None:
     found = evidence.of(row)
     assert found["anchor"] == found["words"] == 1.0, "a keyword of two is above 0.4 of their idf"
     assert found["around"] == 0.0 and found["always"] == 1.0
-    # coral is the rarer keyword: 1 of the 2 at which feedback says all it can; reef adds its share
+    # coral is the rarer keyword: 1 of the 2 at which feedback has its full weight; reef adds its share
     reef = log(1 + 2 / 2) / log(1 + 2 / 1)
     assert (found["anchor feedback"], found["words feedback"]) == pytest.approx((0.5, (1 + reef) / 2))
     assert (found["best parent"], found["mean parent"], found["parents"]) == pytest.approx((0.6, 0.4, log(1.8)))

@@ -1,4 +1,4 @@
-"""Regression that begins with an opinion."""
+"""Ridge regression towards a prior."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from crawlproject.orderings.adaptive.terms import PAGES, TERMS, RelevanceFeedbac
 
 
 class Pages:
-    """Feedback, its table, and pages that are shown to both."""
+    """Feedback, its table, and the pages passed to both."""
 
     def __init__(self) -> None:
         self.table = TermStatistics()

@@ -1,4 +1,4 @@
-"""Several adaptive orderings that tell each other sums: they know what one would know that had fetched all."""
+"""Adaptive orderings that exchange sums: together they know as much as a single one that fetched all pages."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def adaptive(*, crew: bool) -> Adaptive:
 
 
 def tell(one: Adaptive, *others: Adaptive) -> None:
-    """As JSON, as it travels."""
+    """Send the sums of ``one`` to the others as JSON, as workers do."""
     message = orjson.loads(orjson.dumps(one.difference()))
     for other in others:
         other.add("one", message)

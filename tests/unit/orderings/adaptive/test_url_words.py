@@ -35,7 +35,7 @@ def test_what_is_percent_encoded_counts_as_what_it_is_for() -> None:
 def test_a_keyword_in_a_longer_word_is_a_term_of_it() -> None:
     words = UrlWords(ANALYZER, ANALYZER.terms("text reef sea"))
     assert words.of("http://1/tidytextmining", 9) == [*ANALYZER.terms("tidytextmining"), "text"]
-    only_once = "text reefs seas seaside"  # what is short, or is there already, is not looked for
+    only_once = "text reefs seas seaside"  # short or known words are not searched for
     assert words.of(f"http://1/{only_once.replace(' ', '/')}", 9) == ANALYZER.terms(only_once)
     assert words.of("http://1/snorkels", 9) == ANALYZER.terms("snorkels")
     words.look_for(ANALYZER.terms("snorkel reef"))

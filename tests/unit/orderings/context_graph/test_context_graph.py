@@ -1,4 +1,4 @@
-"""The context graph of an archive made by hand."""
+"""The context graph of a hand-made archive."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LAW = "http://law.example/"
 def archive() -> DictArchive:
     """The paper's example: a department's home page leads to its faculty, the faculty to a course on the topic.
 
-    Each page says its own words and a few of the topic, so that the vocabulary of layer 0 can tell them apart.
+    Each page has its own words and a few of the topic, so that the vocabulary of layer 0 can distinguish them.
     """
     return DictArchive(
         a_text_page(COURSE, "numerical analysis interpolation interpolation professor", relevance=1.0),

@@ -1,4 +1,4 @@
-"""The family of the agents of InfoSpiders: births, deaths, energy, as a crawl of the sample web shows them."""
+"""The family of InfoSpiders agents: births, deaths and energy in a crawl of the sample web."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def family(folder: Path) -> dict[int, AgentLife]:
 
 
 def observed(folder: Path) -> list[bool]:
-    """Which fetches the ordering saw as pages; a resumed crawl sees those again that were kept."""
+    """For each fetch, whether the ordering observed a page; a resumed crawl observes the stored pages again."""
     visits = list(read_visits(folder))
     assert not any(visit.error == NOT_KEPT for visit in visits)
     return [visit.leads_on and not visit.repeats for visit in visits]

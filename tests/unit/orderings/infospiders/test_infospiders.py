@@ -20,7 +20,7 @@ def seed_page(*links: tuple[str, str], text: str = "") -> Page:
 
 
 def fetched(url: str, *terms: str, parent: str = SEED) -> Page:
-    """A page without links that was linked to."""
+    """A page without links, reached by a link."""
     return Page(url, terms=terms, counts={term: terms.count(term) for term in terms}, parent=parent)
 
 

@@ -12,7 +12,7 @@ from crawlproject.records import CrawlUrl, Page
 
 
 def crawled(**parameters: float) -> Intelligent:
-    """A seed links to 20 pages on reefs, which are relevant, and 20 on cars; half of each were fetched."""
+    """A seed links to 20 relevant pages on reefs and 20 pages on cars; half of each were fetched."""
     ordering = Intelligent(a_context(), **parameters)
     links = [a_link(f"http://b.example/{kind}/{n}") for n in range(20) for kind in ("reef", "cars")]
     ordering.observe(Page("http://seed.example/", counts={"hub": 1}, links=tuple(links), relevance=0.1))

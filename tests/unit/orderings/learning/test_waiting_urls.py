@@ -1,4 +1,4 @@
-"""What is known of waiting URLs, and draws for them."""
+"""Data about waiting URLs, and random draws among them."""
 
 from __future__ import annotations
 

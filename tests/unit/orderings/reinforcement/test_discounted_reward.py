@@ -1,4 +1,4 @@
-"""Discounted reward, and the classifier that expects it from words."""
+"""Discounted reward, and the classifier that predicts it from words."""
 
 from __future__ import annotations
 

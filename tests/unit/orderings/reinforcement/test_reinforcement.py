@@ -1,4 +1,4 @@
-"""Reinforcement learning of links, on crawls made by hand."""
+"""Reinforcement learning of links, on hand-made crawls."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def crawl(number: int) -> Iterator[Page]:
 
 
 def observed(ordering: Reinforcement, pages: Iterator[Page]) -> dict[str, float]:
-    """Take the pages as a crawl does; the scores that were revised."""
+    """Process the pages as a crawl does; return the revised scores."""
     revised: dict[str, float] = {}
     for each in pages:
         ordering.observe(each)

@@ -66,7 +66,7 @@ class TestTree:
         assert [leaf.waiting for leaf in tree.leaves] == [[low], [high]]
         tree.add(later, later.features.tolist())
         assert [leaf.waiting for leaf in tree.leaves] == [[low, later], [high]]
-        for value in (0.95, 0.96):  # the upper leaf knows three more
+        for value in (0.95, 0.96):  # the upper leaf gets three more
             tree.learn(np.array([value], np.float32), 0.0)
         assert [leaf.waiting for leaf in tree.leaves] == [[low, later], [high], []]
 

@@ -1,4 +1,4 @@
-"""TRES: which link is next."""
+"""TRES: the choice of the next link."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from crawlproject.errors import BadSetting
 from crawlproject.orderings.tres.tres import Tres
 from crawlproject.records import CrawlUrl, Page
 
-ABOVE = 200.0  # 2 / (1 - 0.99), what representatives have more
+ABOVE = 200.0  # 2 / (1 - 0.99), the bonus of representatives
 
 
 def offer(ordering: Tres, page: Page) -> dict[str, float]:
-    """Observe a page and score its links; the scores that waiting links have then."""
+    """Observe a page and score its links; return the scores of waiting links afterwards."""
     ordering.observe(page)
     scores = {link.url: ordering.score(page, link) for link in page.links}
     return {**scores, **dict(ordering.revise())}
@@ -31,7 +31,7 @@ def split(ordering: Tres) -> None:
 
 
 def leaders(ordering: Tres, rounds: int) -> list[str]:
-    """The best representative after each of so many pages that bring nothing."""
+    """The best representative after each of ``rounds`` pages without reward."""
     scores: dict[str, float] = {}
     found = []
     for _ in range(rounds):
@@ -82,7 +82,7 @@ def test_the_copy_follows_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_after_it_the_best_representative_leads(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rewards came after keywords in anchors, so that the network learns to value them."""
+    """Rewards followed keywords in anchors, so that the network learns to value such keywords."""
     monkeypatch.setattr("crawlproject.orderings.tres.tres.SHOWN", 1)
     ordering = Tres(a_context("coral"), warmup=10, discount=0.0)
     split(ordering)

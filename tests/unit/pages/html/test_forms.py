@@ -1,4 +1,4 @@
-"""Forms are read as a browser reads them, and told apart; what could change something on a server is never a query."""
+"""Forms are read as in a browser, and classified; a form that could change data on a server is never a query."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Attributes of any length and make are read in linear time."""
+"""Attributes of any length and form are read in linear time."""
 
 from __future__ import annotations
 

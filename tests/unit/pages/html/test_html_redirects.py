@@ -1,4 +1,4 @@
-"""Refreshes and scripts that only lead elsewhere are redirects; others are not."""
+"""Refreshes and scripts count as redirects only if they do nothing but lead elsewhere."""
 
 from __future__ import annotations
 

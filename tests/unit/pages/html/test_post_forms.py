@@ -1,4 +1,4 @@
-"""Forms that are sent by POST are queries only where that is plain."""
+"""Forms sent by POST are queries only if that is certain."""
 
 from __future__ import annotations
 

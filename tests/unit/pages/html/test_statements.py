@@ -1,4 +1,4 @@
-"""Who wrote a page, under which licence, and what it reserves."""
+"""The author of a page, its licence, and its reserved rights."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The two ways of reading a page give the same document: compiled code over a tree, and events in Python."""
+"""The two readers of pages, a compiled tree walk and events in Python, give the same document."""
 
 from __future__ import annotations
 

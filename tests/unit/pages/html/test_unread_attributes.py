@@ -1,4 +1,4 @@
-"""A page without the attributes that nobody reads gives the same document."""
+"""A page without the attributes that no reader uses gives the same document."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def uncut() -> Iterator[None]:
 
 
 def check(body: bytes, **options: Any) -> None:
-    """That ``body`` gives one document, read whole or without what nobody reads."""
+    """Check that ``body`` gives the same document with and without unread attributes."""
     found = parse_document(body, **options)
     with uncut():
         assert found == parse_document(body, **options), (body, options)
@@ -175,7 +175,7 @@ def test_what_nobody_reads_is_left_out_of_plain_tags(markup: str, left: str | No
     ],
 )
 def test_a_tag_in_a_value_is_no_tag(before: str, end: str) -> None:
-    """Whoever took ``before`` for another piece of markup would cut in the address of the link."""
+    """A reader that mistook ``before`` for other markup would cut within the address of the link."""
     for quote in "'\"":
         check(f"{before}<a href={quote}{end}<p title=t>{quote}>y</a><a href=x>z</a>".encode())
 
@@ -213,7 +213,7 @@ def test_any_markup(pieces: list[bytes], tag_paths: bool) -> None:
 
 
 class Recording(dict[str, str]):
-    """Attributes that note which of them are asked for; ``given`` says what they are."""
+    """Attributes that record which of them are read; ``given`` are their values."""
 
     def __init__(self, given: dict[str, str]) -> None:
         super().__init__(given)
@@ -233,7 +233,7 @@ class Recording(dict[str, str]):
 
 
 def asked_of(tag: str, given: dict[str, str]) -> set[str]:
-    """The attributes that a builder asks an element for, with a link around it and one in it, and a style sheet before."""
+    """The attributes of an element that a builder reads, with a link around it, one in it, and a style sheet before it."""
     builder = DocumentBuilder(1, max_links=9, max_text=9, agent="robot")
     builder.classes = frozenset(("k",))
     builder.listen(9)
@@ -247,7 +247,7 @@ def asked_of(tag: str, given: dict[str, str]) -> set[str]:
 
 @pytest.mark.parametrize("tag", sorted({*OPENERS, "p", "input", "link", "div"}))
 def test_each_attribute_that_is_read_is_named(tag: str) -> None:
-    """Whoever begins to read another attribute names it in ``READ``."""
+    """If code reads another attribute, ``READ`` must name it."""
     whole = dict.fromkeys(READ_OF_ALL.union(*READ.values()), "k")
     asked = asked_of(tag, {}) | asked_of(tag, {**whole, "hidden": ""})
     for name in whole:

@@ -1,4 +1,4 @@
-"""Main content as text and as Markdown: what stays, what goes, and what hostile markup may cost."""
+"""Main content as text and as Markdown: what is kept and removed, and the maximum cost of hostile markup."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def in_main(content: str) -> bytes:
 
 
 def written(content: str) -> str:
-    """The Markdown of ``content`` in a page that has more."""
+    """The Markdown of ``content`` within a larger page."""
     text = markdown(in_main(content), url=URL)
     assert text.startswith("The coral reef")
     return text.partition("\n\n")[2]

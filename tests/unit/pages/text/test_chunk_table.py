@@ -1,4 +1,4 @@
-"""The two ways of looking chunks up give the same terms: compiled code, and Python."""
+"""The two implementations of chunk look-up, compiled and Python, give the same terms."""
 
 from __future__ import annotations
 

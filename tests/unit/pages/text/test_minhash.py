@@ -1,4 +1,4 @@
-"""Sketches against the sets that they stand for."""
+"""Sketches compared with the sets that they represent."""
 
 from __future__ import annotations
 

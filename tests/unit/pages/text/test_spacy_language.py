@@ -1,4 +1,4 @@
-"""Lemmas, and who pays for the import of spaCy."""
+"""Lemmas, and the cases in which spaCy is imported."""
 
 from __future__ import annotations
 

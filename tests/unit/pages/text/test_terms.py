@@ -1,4 +1,4 @@
-"""Texts as numbers of terms say what lists of strings say; compiled code and numpy count alike."""
+"""Texts as term numbers are equivalent to lists of strings; compiled code and numpy count alike."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_spans_that_overlap_much_cost_no_more_than_those_of_a_list() -> None:
 
 @pytest.fixture(scope="module")
 def in_numpy() -> SimpleNamespace:
-    """``counting`` as it is without compiled code."""
+    """``counting`` without compiled code."""
     pytest.importorskip("crawlproject.pages.text.term_counts", reason="not compiled")
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(sys.modules, "crawlproject.pages.text.term_counts", None)

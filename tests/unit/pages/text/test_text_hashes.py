@@ -1,4 +1,4 @@
-"""The two ways of making a sketch give the same one: compiled code, and numpy."""
+"""The two implementations of sketches, compiled and numpy, give the same sketch."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from crawlproject.pages.text.tokenizer import CharacterGroups, Tokenizer, Words
 
 @cache
 def words_of(language: str) -> Callable[[str], list[str]]:
-    """It takes seconds to load spaCy, and as long to load French."""
+    """A cached tokenizer: spaCy takes seconds to load, and French as long again."""
     from crawlproject.pages.text.spacy_language import SpacyWords
 
     return SpacyWords(language)

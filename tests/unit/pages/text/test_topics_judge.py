@@ -1,4 +1,4 @@
-"""The judge of several topics says of each what its own judge says."""
+"""The judge of several topics gives for each topic the same result as a judge of that topic alone."""
 
 from __future__ import annotations
 
