@@ -1,4 +1,4 @@
-"""Which fields are filled, what a browser would ask for, and what result pages say."""
+"""The fields that are filled, the requests that a browser would send, and the content of result pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lists that are cut off are asked for in parts: by options of a menu, and by ranges of numbers."""
+"""Truncated result lists are queried in parts: by options of a menu, and by ranges of numbers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FORM = Form("http://a.example/find", "get", (Field("q", "search"), GENRE, *PRICE
 
 
 def cut_off(graph: ValueGraph, *values: Value, items: int = 20) -> None:
-    """The lists of the values are complete, and as long as those of any other."""
+    """Mark the lists of these values as complete, and as long as the lists of other values."""
     for value in values:
         graph.returned(value, [(f"http://a.example/{value.text}/{n}", (), 1.0) for n in range(items)])
         graph.answers[graph.number(value)].complete = True
@@ -72,7 +72,7 @@ def test_ranges_are_split_until_lists_are_whole_and_miss_no_number(numbers: list
     whole: list[dict[str, str]] = []
 
     def ask(value: Value) -> Iterator[Value]:
-        """Parts that hold more than 20 numbers are cut off."""
+        """Treat parts with more than 20 numbers as truncated."""
         for part in asked_after(refinements, value):
             filled = parts_of(part)
             low, high = int(filled.get("price_min", 0)), int(filled.get("price_max", 10**9))

@@ -1,4 +1,4 @@
-"""A source asks one query at a time, learns from the answers, and stops when there is nothing to gain."""
+"""A source sends one query at a time, learns from the answers, and stops when no gain is expected."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_menus_are_asked_first_and_useless_ones_no_more() -> None:
 
 @pytest.mark.parametrize("kind", ["search", "advanced", "books", "listing"])
 def test_answers_alone_make_the_same_source_again(kind: Kind) -> None:
-    """As a resumed crawl does, which has no record of what was planned."""
+    """This is what a resumed crawl does, which has no record of the plans."""
     of = site(kind)
     live = source(of, relevant=0.1)
     done: list[Query] = []
@@ -125,7 +125,7 @@ def test_answers_alone_make_the_same_source_again(kind: Kind) -> None:
 
 
 def test_another_process_asks_the_same() -> None:
-    """A resumed crawl has other hashes."""
+    """A resumed crawl has another hash seed."""
     script = (
         "from test_source import *; of = site('advanced', 60); queries = asked_of(source(of, limit=25), of)\n"
         "print([query.url for query in queries])"

@@ -1,4 +1,4 @@
-"""Which forms become sources, and how an answer finds its source again."""
+"""The choice of forms as sources, and how an answer is assigned to its source."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_many_terms_that_nobody_can_ask_for_take_no_time() -> None:
 
 
 def listed(word: str, items: int) -> bytes:
-    """A result page with items of a hundred terms each, of which no term is spelled out."""
+    """A result page whose items have a hundred terms each, none of them spelled out."""
     said = (" ".join(f"{word}{item}c{n}" for n in range(100)) for item in range(items))
     return "".join(f"<p><a href=/{word}{item}>coral reef</a> {words}" for item, words in enumerate(said)).encode()
 

@@ -1,4 +1,4 @@
-"""The graph of values and items counts what it is told; the size of a source follows from recaptures."""
+"""The graph of values and items counts its input; the size of a source is estimated from recaptures."""
 
 from __future__ import annotations
 

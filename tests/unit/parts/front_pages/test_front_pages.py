@@ -1,4 +1,4 @@
-"""The front page of a host that links lead to is fetched, though no page links to it, and is in no link log."""
+"""The front page of a linked host is fetched, although no page links to it, and does not appear in the link log."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def crawled(folder: Path, ordering: str = "adaptive", **settings: object) -> Pat
 
 
 def visits(run: Path) -> dict[str, str]:
-    """What was fetched, and its parents."""
+    """The fetched URLs and their parents."""
     return {line["url"]: line["parent"] for line in read_lines(run / "history.jsonl")}
 
 

@@ -1,4 +1,4 @@
-"""A judge that fails, hangs or talks nonsense: its pages are judged by words, and that is counted and told once."""
+"""A judge that fails, hangs or returns nonsense: its pages are judged by words, which is counted and reported once."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BY_WORDS = 2 / 3  # of "reef coral lake" with the keywords coral, reef, polyp
 
 
 class Scripted(Judge):
-    """Gives what the list says, one after the other; raises what is an exception."""
+    """Returns the values of a list one after the other, and raises those that are exceptions."""
 
     answers: list[object]
 
@@ -81,7 +81,7 @@ def test_it_is_told_once_and_counted_by_reason(caplog: pytest.LogCaptureFixture)
 def test_a_crawl_does_not_wait_in_a_judge_that_asks(tmp_path: Path) -> None:
     ScriptedAsker.answers = [[0.9]]
     judge = made(ScriptedAsker)
-    assert relevance(judge, "reef coral lake") == pytest.approx(BY_WORDS)  # nobody waited: it was not asked
+    assert relevance(judge, "reef coral lake") == pytest.approx(BY_WORDS)  # no wait: the judge was not asked
     page = a_read_page("reef coral lake")
     question = judge.question(page, judge.first(page))
     assert question is not None
@@ -106,12 +106,12 @@ def test_a_judge_that_hangs_is_left_alone_and_asked_again_later(
     assert Hanging.calls == appointed.IN_A_ROW == 3
     assert judge.counters() == {"judge/asked": 3, "judge/failed/timeout": 3, "judge/resting": 7}
     now += appointed.REST
-    for _ in range(10):  # one page sees whether it answers
+    for _ in range(10):  # one page tests whether it answers
         relevance(judge, "reef coral lake")
     assert Hanging.calls == 4
     Hanging.over.set()
     now += appointed.REST
-    assert relevance(judge, "reef coral lake") == pytest.approx(BY_WORDS)  # twice as long, since it was asked in vain
+    assert relevance(judge, "reef coral lake") == pytest.approx(BY_WORDS)  # twice as long, since the last query failed
     now += appointed.REST
     assert [relevance(judge, "reef coral lake") for _ in range(5)] == [1.0] * 5
 

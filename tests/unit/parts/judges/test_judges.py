@@ -1,4 +1,4 @@
-"""The judges of the project, and how they are found."""
+"""The judges of the project, and their registry."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Judged pages become examples of the topic, for crawls to come."""
+"""Judged pages become examples of the topic for later crawls."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def crawl(tmp_path: Path, topic: Path) -> Path:
 
 
 def judge(crawl: Path, *said: bool | None) -> list[str]:
-    """What is said of the first pages, one after the other."""
+    """Judge the first pages one after the other; return their URLs."""
     urls = [visit.url for visit in read_visits(crawl) if visit.md5][: len(said)]
     for url, relevant in zip(urls, said, strict=True):
         add_judgment(crawl, Judgment(url, relevant, 1.0))

@@ -1,4 +1,4 @@
-"""What a person said about stored pages is kept, a line a click."""
+"""A person's judgments of stored pages are kept, one line per click."""
 
 import pytest
 

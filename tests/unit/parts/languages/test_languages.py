@@ -1,4 +1,4 @@
-"""Pages in languages that nobody wants lead nowhere and are not kept; in doubt a page is wanted."""
+"""Pages in unwanted languages are not kept and their links not followed; in doubt a page is wanted."""
 
 from __future__ import annotations
 

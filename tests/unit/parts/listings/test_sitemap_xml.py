@@ -1,4 +1,4 @@
-"""Sitemap files: what they list, in every form they come in, and what none of them may cost."""
+"""Sitemap files: the URLs that they list, in every format, and the limits on their cost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sitemaps as links of a crawl: whose pages they may list, which links are best, and what a resumed crawl knows of them."""
+"""Sitemaps as links of a crawl: the hosts that they may list, the best links, and the state after a resume."""
 
 from __future__ import annotations
 
@@ -191,7 +191,7 @@ def test_a_sitemap_whose_visit_was_not_written_is_forgotten(tmp_path: Path) -> N
 
 
 def _kill(crawl) -> None:  # type: ignore[no-untyped-def]
-    """As ``kill -9`` leaves it: the lock goes with the process, and nothing is written any more."""
+    """Simulate ``kill -9``: the lock is released with the process, and nothing more is written."""
     crawl.folder._lock.close()
 
 

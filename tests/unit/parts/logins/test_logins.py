@@ -1,4 +1,4 @@
-"""Which host is sent what, and what is wrong with a file of logins."""
+"""The credentials that each host receives, and the errors in a file of logins."""
 
 from __future__ import annotations
 

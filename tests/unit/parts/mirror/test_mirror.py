@@ -1,4 +1,4 @@
-"""What of a crawl folder is at its mirror after each round, and what a reader sees of it: also when any write fails."""
+"""The content of a mirror after each round, and its view for a reader, even if any write fails."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ LOGS = ("history.jsonl", "items.jsonl", "links.jsonl")
 
 
 class FailingRemote(Remote):
-    """Refuses the write ``fails_at``, and unless only ``once`` all after it: as when the program was killed there."""
+    """Refuses the write ``fails_at`` and, unless ``once``, all later ones, as if the program had been killed there."""
 
     def __init__(self, address: str, fails_at: int, *, once: bool = False) -> None:
         super().__init__(address)
@@ -52,7 +52,7 @@ class FailingRemote(Remote):
 
 
 class Crawl:
-    """A folder to which pages come, and its copy."""
+    """A folder to which pages are added, and its copy."""
 
     def __init__(self, root: Path) -> None:
         self.root, self.path, self.copy = root, root / "crawl", root / "copy"
@@ -67,7 +67,7 @@ class Crawl:
         self.folder = CrawlFolder(self.path, Topic("reef", ("reef",), ("http://a.test/",)), "dom", {}, versions=2)
 
     def page(self, name: str, number: int = 1, by: str = "") -> None:
-        """A page that came; with a ``number`` above 1 another version of it."""
+        """Add a page; with a ``number`` above 1 add another version of it."""
         url, body = f"http://a.test/{name}", f"{name} {number} {by}".strip().encode()
         self.folder.store(url, body, number - 1)
         page = Page(url, title=name, links=(Link(f"{url}/next", "", Span(0, 0), Span(0, 0)),))
@@ -96,7 +96,7 @@ def lines(path: Path) -> list[dict]:
 
 
 def is_whole(folder: Path, crawl: Crawl) -> bool:
-    """Whether a folder shows a moment of the crawl: visits from the first on, each page with its body, its item, its link."""
+    """Whether a folder shows a state of the crawl: visits from the first on, each page with its body, item and link."""
     history = lines(folder / "history.jsonl")
     assert history == lines(crawl.path / "history.jsonl")[: len(history)]
     pages = {line["url"]: line for line in history if line["md5"]}
