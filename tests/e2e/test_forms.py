@@ -106,7 +106,7 @@ def test_a_killed_crawl_goes_on_with_its_queries(tmp_path: Path, frontier: str, 
     urls = [line["url"] for line in history(folder)]
     assert len(urls) == len(set(urls)) and len(stored(folder)) == 90 and not web.no_queries()
     asked = Counter(urlsplit(line["url"]).hostname for line in queries(folder))
-    # A query without matches separates results from the rest of the page; it is sent once per source, even after kills.
+    # A nonsense query separates results from the rest of the page; it is sent once per source, even after kills.
     first = [line for line in queries(folder) if line["parent"].endswith("example/")]
     assert 6 <= max(asked.values()) <= LIMIT and len({line["url"] for line in first}) == len(first)
     sent, kept = len(posts(tmp_path / "log")), sum(is_post(line["url"]) for line in queries(folder))

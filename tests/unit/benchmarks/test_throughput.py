@@ -1,4 +1,4 @@
-"""The totals of the throughput benchmark, and the timer in rival crawlers."""
+"""The calculations of the throughput benchmark, and the stopwatch in rival crawlers."""
 
 from __future__ import annotations
 
