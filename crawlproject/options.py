@@ -117,8 +117,8 @@ class Options(BaseModel):
     """URLs | that may wait, beside a batch of `FRONTIER_COMMIT`; the worst are dropped, and may come back; 0: no
     limit | 000 section 2.1"""
     frontier_full: Literal["best", "newest"] = "best"
-    """who stays in a frontier that is full: the `best`; or the `newest`, a newcomer in place of the worst, whatever its
-    own score | 001 Figure 1"""
+    """| which URLs stay in a full frontier: the `best`; or the `newest`, a new one in place of the worst, whatever its own
+    score | 001 Figure 1"""
     frontier_redis_name: str = ""
     """of the crawl in Redis; empty: the name of the topic, or of the spider"""
     frontier_redis_messages: Count = 20_000
@@ -160,9 +160,9 @@ class Options(BaseModel):
     [meaning](#relevance-by-meaning); `examples`, `embeddings`, `llm`, or `module:Class`; `-a judge=NAME` wins | 000
     equation 1"""
     topic_queries: str = ""
-    """a file of queries, one a line, behind a tab how often it is asked; or the
-    [`searches.jsonl`](crawl-folder.md#searchesjsonl) of a crawl: what `search_impact` and the revisit policy `impact` go
-    by, in place of the keywords | 004 sections 4.1, 5.1.2"""
+    """| a file of queries, one on each line, with a tab and how often it is asked; or the
+    [`searches.jsonl`](crawl-folder.md#searchesjsonl) of a crawl: `search_impact` and the revisit policy `impact` use them
+    in place of the keywords | 004 sections 4.1, 5.1.2"""
     topic_vectors: str = ""
     """the spaCy pipeline with the word vectors, a package or a folder; empty: an installed `_lg` or `_md` pipeline
     of the topic's language"""

@@ -26,7 +26,7 @@ from crawlproject.adapters.extensions.progress import Speed
 from crawlproject.adapters.feeds import PageItem
 from crawlproject.adapters.running import crawl_of, frontier_closing, time
 from crawlproject.configuration import read_options
-from crawlproject.errors import StorageFailed
+from crawlproject.errors import BadSetting, StorageFailed
 from crawlproject.extras import need
 from crawlproject.frontier.host_queue import queue_of
 from crawlproject.storage.append_log import write_atomically
@@ -93,9 +93,7 @@ class Metrics:
         need(f"setting CRAWL_METRICS_{'PORT' if options.crawl_metrics_port else 'FILE'}", "metrics")
         listening = None
         if options.crawl_metrics_port:
-            from crawlproject.http.loopback import listen
-
-            listening = listen(options.crawl_metrics_host, options.crawl_metrics_port, "CRAWL_METRICS_PORT")
+            listening = _listen(options.crawl_metrics_host, options.crawl_metrics_port)
         metrics = cls(crawler, listening, Path(options.crawl_metrics_file) if options.crawl_metrics_file else None)
         crawler.signals.connect(metrics.begin, signals.spider_opened)
         crawler.signals.connect(metrics.frontier_closing, frontier_closing)
@@ -196,6 +194,13 @@ class Metrics:
                 steps.add(step, perf_counter() - began)
 
         return timed
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    try:
+        return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+    except (OSError, OverflowError) as refused:
+        raise BadSetting("setting CRAWL_METRICS_PORT", f"cannot listen on {host}:{port}: {refused}") from None
 
 
 async def _serve(listening: socket.socket, host: str, text: Callable[[], bytes]) -> web.ServerRunner:

@@ -31,6 +31,18 @@ from crawlproject.webs.base import Web
 from crawlproject.webs.page_cache import ArchivedPages, JudgedPages, PageCache, PageCacheFolder
 
 # Settings that determine how a page is parsed: topics with equal values share the parsed pages.
+_WRITTEN = (  # by rehearsals; the last one marks the others as ours
+    "agents.json",
+    "changes.jsonl",
+    "collection.sqlite",
+    "history.jsonl",
+    PROBES,
+    "refused.json",
+    "rules.jsonl",
+    "sketches.jsonl",
+    TOPICS,
+    MANIFEST,
+)
 READING = {
     "topic_terms",
     "ordering_aggregation_level",
@@ -238,7 +250,7 @@ def finished(folder: Path, topic: Topic, options: Options, concurrency: int) -> 
                 _refuse_other(folder, f"{name.upper()} {held[name]!r}, not {value!r}", held[name], value)
         return True
     refuse_foreign_files(folder)
-    for name in ("history.jsonl", "refused.json", PROBES, TOPICS, MANIFEST):  # the last one marks the others as ours
+    for name in _WRITTEN:
         (folder / name).unlink(missing_ok=True)
     return False
 

@@ -329,6 +329,8 @@ def test_a_finished_run_is_kept_and_an_unfinished_one_starts_anew(tmp_path: Path
     manifest.write_text(json.dumps({**json.loads(manifest.read_text()), "reason": "", "finished": None}))
     log = tmp_path / "reef" / "random" / "history.jsonl"
     log.write_bytes(log.read_bytes()[:-30])
+    for name in ("rules.jsonl", "agents.json", "collection.sqlite"):  # of a part that this run has not
+        (log.parent / name).write_bytes(b"{}\n")
     again = rehearse(web, tmp_path, "dom", "random", pages=30, targets=targets)
     assert again["dom"] is None and again["random"] is not None
     assert files(tmp_path) == before
