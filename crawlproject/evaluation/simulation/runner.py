@@ -30,7 +30,6 @@ from crawlproject.urls.canonical import make_canonicalizer
 from crawlproject.webs.base import Web
 from crawlproject.webs.page_cache import ArchivedPages, JudgedPages, PageCache, PageCacheFolder
 
-# Settings that determine how a page is parsed: topics with equal values share the parsed pages.
 _WRITTEN = (  # by rehearsals; the last one marks the others as ours
     "agents.json",
     "changes.jsonl",
@@ -43,6 +42,7 @@ _WRITTEN = (  # by rehearsals; the last one marks the others as ours
     TOPICS,
     MANIFEST,
 )
+# Settings that determine how a page is parsed: topics with equal values share the parsed pages.
 READING = {
     "topic_terms",
     "ordering_aggregation_level",

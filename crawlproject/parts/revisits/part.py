@@ -40,8 +40,8 @@ class RevisitPart(Part):
 
     @classmethod
     def make(cls, setup: Setup) -> RevisitPart | None:
-        if not setup.options.of(RevisitOptions).crawl_revisit:
-            return None
+        if setup.rehearsal or not setup.options.of(RevisitOptions).crawl_revisit:
+            return None  # a rehearsal ends with its harvest
         if setup.peers.has_server and not setup.peers.publishes:
             wish = "with CRAWL_REVISIT, workers tell each other what their visits have shown: expected more than 0"
             raise BadSetting("setting FRONTIER_REDIS_MESSAGES", wish)

@@ -336,6 +336,14 @@ def test_a_finished_run_is_kept_and_an_unfinished_one_starts_anew(tmp_path: Path
     assert files(tmp_path) == before
 
 
+def test_a_rehearsal_ends_with_its_pages_though_the_crawl_would_visit_them_again(tmp_path: Path) -> None:
+    web, _ = linked_web()
+    rehearse(web, tmp_path / "once", "dom", pages=30)
+    rehearse(web, tmp_path / "again", "dom", pages=30, CRAWL_REVISIT="uniform")
+    visits = [(tmp_path / name / "reef" / "dom" / "history.jsonl").read_bytes() for name in ("once", "again")]
+    assert visits[0] == visits[1]
+
+
 @pytest.mark.parametrize("settings", [{"pages": 31}, {"pages": 30, "POLITENESS_MIN_DELAY": 2}])
 def test_a_finished_run_with_other_settings_is_no_answer(tmp_path: Path, settings: dict) -> None:
     web, _ = linked_web()
