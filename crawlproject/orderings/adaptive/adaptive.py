@@ -113,6 +113,7 @@ class Adaptive(SummingOrdering):
         evidence = self._evidence_of(row)
         parts = dict(zip(KINDS, (evidence[0] * self._ridge.weights[0]).tolist(), strict=True))
         parts["behind"] = self.prospect * float(behind_of(float(evidence[1] @ self._ridge.weights[1])))
+        parts["seed"] = float(self._evidence.from_seeds(np.array([row]))[0])
         parts["exploration"] = self._active.raised_by(row)
         parts["learned since"] = url.score - sum(parts.values())
         value = itemgetter(1)
@@ -261,7 +262,7 @@ class Adaptive(SummingOrdering):
     def _values(self, rows: Rows) -> tuple[Vector, Vector]:
         """The predicted worth of each row, and its value."""
         worth, behind = np.einsum("orf,of->or", self._evidence.of(rows), self._ridge.weights)
-        return worth, worth + self.prospect * behind_of(behind)
+        return worth, worth + self.prospect * behind_of(behind) + self._evidence.from_seeds(rows)
 
     def _promise(self, page: Page, rows: Rows, fresh: Mask) -> float | Vector:
         """Score the rows of a page's links; return the mean predicted worth of the best new ones, for each topic."""

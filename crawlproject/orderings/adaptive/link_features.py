@@ -53,6 +53,7 @@ PRIOR: dict[str, tuple[float, float]] = {
 }
 KINDS = tuple(PRIOR)
 REMEMBERED = Groups(16_384, 16_384, 16_384, 0)  # groups without rows; a family without rows never gets rows again
+FROM_SEED = 0.3  # value of a link from a seed to a host of which no page was fetched: a person named the seed
 SHRINK = 2.0  # weight of a group's prior, in members
 FULL_KEYWORDS = 0.4  # share of the keywords' idf at which the feature reaches 1
 FULL_FEEDBACK = 2.0  # summed feedback weights at which the feature reaches 1
@@ -173,6 +174,11 @@ class LinkFeatures:
         self._keyword_weights[self._keywords] = idfs[self._keywords] / idfs[self._keywords].sum()
         self._feedback_weights = self.feedback.weights(self._keywords, idfs)
         self._find_weighty()
+
+    def from_seeds(self, rows: Rows) -> Vector:
+        """What is added to the value of each row for a link from a seed to its host, until a page of the host was fetched."""
+        unknown = self._groups[0].members[self._table.groups[rows, 0]] == 0
+        return FROM_SEED * (self._table.seeded[rows] & unknown)
 
     def of(self, rows: Rows) -> Vector:
         """The evidence about rows, of shape (2, rows, kinds): for worth, and for prospect."""

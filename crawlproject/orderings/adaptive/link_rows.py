@@ -49,6 +49,9 @@ class RowsOfLinks:
             self._describe(np.concatenate((better, added)), [*known.values(), *new.values()], text, page.url, better)
         elif new:
             self._describe(added, list(new.values()), text, page.url, added[:0])
+        if page.depth == 0 and len(rows):
+            hosts, first = np.unique(table.groups[rows, 0], return_index=True)
+            table.seeded[rows[first[hosts != self._evidence.host_number(host_of(page.url))]]] = True
         return rows, fresh
 
     def _describe(self, rows: Rows, links: list[Link], text: Numbers, parent: str, known: Rows) -> None:

@@ -54,7 +54,8 @@ class LinkTable:
 
     ``terms`` (rows, ``WIDTH``) holds term numbers, 0 where there is none; ``groups`` (rows, 4) holds group numbers. ``best``
     and ``total`` are the highest and the summed worth of the pages that link to the URL, ``links`` is their number. ``told``
-    is the score of the URL in the frontier, -inf before it has one; ``value`` is the value computed last.
+    is the score of the URL in the frontier, -inf before it has one; ``value`` is the value computed last. ``seeded`` marks
+    links from seeds to other hosts, one a host.
     """
 
     def __init__(self, rows: int = 4096) -> None:
@@ -70,6 +71,7 @@ class LinkTable:
         self.links: Vector = np.zeros(rows)
         self.told = np.zeros(rows)
         self.value = np.zeros(rows)
+        self.seeded = np.zeros(rows, dtype=bool)
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -95,6 +97,7 @@ class LinkTable:
         self.told[rows] = -np.inf
         self.best[rows] = self.total[rows] = worth
         self.links[rows] = 1
+        self.seeded[rows] = False
         return rows
 
     def describe(self, rows: Rows, text: Numbers, anchors: list[Span], contexts: list[Span], words: Numbers) -> None:
@@ -138,7 +141,7 @@ class LinkTable:
         row = len(self._urls)
         self._urls.append("")
         if row == len(self._waits):
-            for name in ("_waits", "terms", "groups", "best", "total", "links", "told", "value"):
+            for name in ("_waits", "terms", "groups", "best", "total", "links", "told", "value", "seeded"):
                 column = getattr(self, name)
                 setattr(self, name, np.concatenate([column, np.zeros_like(column)]))
         return row

@@ -56,6 +56,7 @@ MEANINGS = {  # of the parts of a score
     "family": "what other links of the same page led to",
     "always": "the same for every link",
     "behind": "what is expected of the pages that it links to",
+    "seed": "a seed links to its host, of which no page was fetched yet",
     "exploration": "raised, because little is known of its kind",
     "learned since": "what was learned after it had got this score",
 }

@@ -151,6 +151,7 @@ class AdaptiveForTopics(Adaptive):
         of_topics = self._promised(row)
         weighed = (weight * value for weight, value in zip(self.share.weights.tolist(), of_topics, strict=True))
         parts = dict(zip(self.share.names, weighed, strict=True))
+        parts["seed"] = float(self._evidence.from_seeds(np.array([row]))[0])
         parts["exploration"] = self._active.raised_by(row)
         parts["learned since"] = url.score - sum(parts.values())
         return dict(sorted(((name, part) for name, part in parts.items() if part), key=lambda item: -item[1]))
@@ -177,7 +178,8 @@ class AdaptiveForTopics(Adaptive):
         found = [model.values(rows) for model in self._models]
         if not found:
             return np.zeros((0, len(rows))), np.zeros(len(rows))
-        return np.array([worth for worth, _ in found]), self.share.values(np.array([value for _, value in found]))
+        values = self.share.values(np.array([value for _, value in found]))
+        return np.array([worth for worth, _ in found]), values + self._evidence.from_seeds(rows)
 
     def _learn_all(self) -> None:
         idfs = self._terms.idfs()

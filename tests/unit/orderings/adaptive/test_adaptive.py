@@ -17,7 +17,7 @@ from support.webs import DictWeb, page
 from crawlproject.errors import BadSetting
 from crawlproject.evaluation.simulation.runner import Runner
 from crawlproject.orderings.adaptive.adaptive import REVISE_EVERY, Adaptive
-from crawlproject.orderings.adaptive.link_features import KINDS
+from crawlproject.orderings.adaptive.link_features import FROM_SEED, KINDS
 from crawlproject.records import IMPLIED, CrawlUrl, Link, Page, Reply, Span, Topic
 from crawlproject.storage.append_log import read_lines
 
@@ -108,17 +108,36 @@ def test_the_parts_sum_to_the_score_also_when_more_is_known_since() -> None:
     parts = ordering.explain(url)
     assert sum(parts.values()) == pytest.approx(score)
     assert list(parts.values()) == sorted(parts.values(), reverse=True)
-    assert {"anchor", "behind"} < set(parts) <= {*KINDS, "behind", "exploration", "learned since"}
+    assert {"anchor", "behind"} < set(parts) <= {*KINDS, "behind", "seed", "exploration", "learned since"}
     ordering.observe(a_page("http://c.example/", "coral reef", link))
     later = ordering.explain(url)
     assert sum(later.values()) == pytest.approx(score) and later["learned since"] != parts["learned since"]
     assert ordering.explain(CrawlUrl("http://nobody-knows.example/", 1.0)) == {}
 
 
+def test_the_first_link_from_a_seed_to_another_host_is_worth_more_until_the_host_was_visited() -> None:
+    ordering = adaptive()
+    hosts = ("own", "own", "other", "other", "third")
+    links = [(f"http://{host}.example/{number}", "steam", GOOD) for number, host in enumerate(hosts)]
+
+    def raised() -> list[float]:
+        return [ordering.explain(CrawlUrl(url, 0.0)).get("seed", 0.0) for url, _, _ in links]
+
+    found = numbers(ordering, a_page("http://own.example/", "", *links))
+    assert raised() == [0.0, 0.0, FROM_SEED, 0.0, FROM_SEED]
+    assert found[2] - found[3] == pytest.approx(FROM_SEED)
+    ordering.failed("http://third.example/4")
+    ordering.observe(a_page("http://other.example/3", "steam", ("http://fourth.example/", "steam", GOOD), depth=1))
+    assert not any(raised()), "the host was visited, and links of other pages are as before"
+    assert "seed" not in ordering.explain(CrawlUrl("http://fourth.example/", 0.0))
+    ordering.observe(a_page("http://own.example/", "", ("http://third.example/5", "steam", GOOD)))
+    assert ordering.explain(CrawlUrl("http://third.example/5", 0.0))["seed"] == FROM_SEED, "its only page failed"
+
+
 def test_evidence_that_is_left_out_has_no_part() -> None:
     ordering = adaptive(without="anchor, around,anchor feedback")
     found = numbers(
-        ordering, a_page("http://a.example/", "", *links_to(["1"], "coral reef"), *links_to(["2"], "steam"))
+        ordering, a_page("http://a.example/", "", *links_to(["1"], "coral reef"), *links_to(["2"], "steam"), depth=1)
     )
     assert found[0] == pytest.approx(found[1])
     assert not {"anchor", "around", "anchor feedback"} & set(ordering.explain(CrawlUrl("http://b.example/1", found[0])))
