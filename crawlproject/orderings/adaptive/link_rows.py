@@ -11,6 +11,8 @@ from crawlproject.pages.text.counting import Numbers
 from crawlproject.records import IMPLIED, Link, Page
 from crawlproject.urls.hosts import folder_of, host_of
 
+RECOMMENDED = 10  # hosts that a seed may link to before its recommendation is divided among them
+
 
 class RowsOfLinks:
     """Adds rows to ``table`` for URLs neither in it nor in ``ended``, with groups of ``evidence`` and term numbers."""
@@ -51,7 +53,8 @@ class RowsOfLinks:
             self._describe(added, list(new.values()), text, page.url, added[:0])
         if page.depth == 0 and len(rows):
             hosts, first = np.unique(table.groups[rows, 0], return_index=True)
-            table.seeded[rows[first[hosts != self._evidence.host_number(host_of(page.url))]]] = True
+            others = rows[first[hosts != self._evidence.host_number(host_of(page.url))]]
+            table.seeded[others] = np.maximum(table.seeded[others], min(1.0, RECOMMENDED / max(1, len(others))))
         return rows, fresh
 
     def _describe(self, rows: Rows, links: list[Link], text: Numbers, parent: str, known: Rows) -> None:

@@ -54,8 +54,8 @@ class LinkTable:
 
     ``terms`` (rows, ``WIDTH``) holds term numbers, 0 where there is none; ``groups`` (rows, 4) holds group numbers. ``best``
     and ``total`` are the highest and the summed worth of the pages that link to the URL, ``links`` is their number. ``told``
-    is the score of the URL in the frontier, -inf before it has one; ``value`` is the value computed last. ``seeded`` marks
-    links from seeds to other hosts, one a host.
+    is the score of the URL in the frontier, -inf before it has one; ``value`` is the value computed last. ``seeded`` is
+    the share, 0 to 1, that a link from a seed to another host has in its recommendation.
     """
 
     def __init__(self, rows: int = 4096) -> None:
@@ -71,7 +71,7 @@ class LinkTable:
         self.links: Vector = np.zeros(rows)
         self.told = np.zeros(rows)
         self.value = np.zeros(rows)
-        self.seeded = np.zeros(rows, dtype=bool)
+        self.seeded = np.zeros(rows)
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -97,7 +97,7 @@ class LinkTable:
         self.told[rows] = -np.inf
         self.best[rows] = self.total[rows] = worth
         self.links[rows] = 1
-        self.seeded[rows] = False
+        self.seeded[rows] = 0.0
         return rows
 
     def describe(self, rows: Rows, text: Numbers, anchors: list[Span], contexts: list[Span], words: Numbers) -> None:

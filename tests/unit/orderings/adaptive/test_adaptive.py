@@ -18,6 +18,7 @@ from crawlproject.errors import BadSetting
 from crawlproject.evaluation.simulation.runner import Runner
 from crawlproject.orderings.adaptive.adaptive import REVISE_EVERY, Adaptive
 from crawlproject.orderings.adaptive.link_features import FROM_SEED, KINDS
+from crawlproject.orderings.adaptive.link_rows import RECOMMENDED
 from crawlproject.records import IMPLIED, CrawlUrl, Link, Page, Reply, Span, Topic
 from crawlproject.storage.append_log import read_lines
 
@@ -132,6 +133,16 @@ def test_the_first_link_from_a_seed_to_another_host_is_worth_more_until_the_host
     assert "seed" not in ordering.explain(CrawlUrl("http://fourth.example/", 0.0))
     ordering.observe(a_page("http://own.example/", "", ("http://third.example/5", "steam", GOOD)))
     assert ordering.explain(CrawlUrl("http://third.example/5", 0.0))["seed"] == FROM_SEED, "its only page failed"
+
+
+def test_a_seed_that_links_to_many_hosts_recommends_each_of_them_less() -> None:
+    ordering = adaptive()
+    links = [(f"http://host{number}.example/", "steam", GOOD) for number in range(4 * RECOMMENDED)]
+    numbers(ordering, a_page("http://list.example/", "", *links))
+    assert ordering.explain(CrawlUrl(links[0][0], 0.0))["seed"] == pytest.approx(FROM_SEED / 4)
+    numbers(ordering, a_page("http://few.example/", "", links[0]))
+    assert ordering.explain(CrawlUrl(links[0][0], 0.0))["seed"] == FROM_SEED
+    assert ordering.explain(CrawlUrl(links[1][0], 0.0))["seed"] == pytest.approx(FROM_SEED / 4)
 
 
 def test_evidence_that_is_left_out_has_no_part() -> None:
