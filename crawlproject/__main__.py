@@ -42,9 +42,9 @@ class TopicCrawl(CrawlCommand):
     summary = "Crawl a topic, or resume its crawl"
     description = (
         "Crawl TOPIC, a topic file, a folder of topic files or the name of a bundled topic, into CRAWL_DIR (default: "
-        "crawls/NAME here), or go on with the crawl in it. -a ordering=NAME: adaptive (the default), dom, shark_search or "
-        "another of docs/orderings.md. Settings, as of the budgets, with -s: docs/settings.md. Exit code 2: bad input; 3: "
-        "stopped early, the same command goes on."
+        "crawls/NAME here), or resume the crawl in it. -a ordering=NAME: adaptive (the default), dom, shark_search or "
+        "another of docs/orderings.md. Settings, such as budgets, with -s: docs/settings.md. Exit code 2: bad input; 3: "
+        "stopped early, the same command resumes it."
     )
     examples: tuple[str, ...] = (
         "crawl reefs.toml",
@@ -64,9 +64,9 @@ class CompletionCommand(Subcommand):
     """``topical completion SHELL``."""
 
     usage = "|".join(SHELLS)
-    summary = "Print a script for the completion of a shell"
+    summary = "Print a shell completion script"
     description = (
-        "Print a script by which bash, zsh or fish complete sub-commands, their options, and files. "
+        "Print a script that lets bash, zsh or fish complete sub-commands, their options, and files. "
         f'In ~/.bashrc: eval "$({PROGRAM} completion bash)". Exit code 2: another shell.'
     )
     examples = ("completion bash",)

@@ -28,8 +28,8 @@ class FetchCommand(Subcommand):
     usage = "[options] URL"
     summary = "Fetch one page, and print it as Markdown or JSON"
     description = (
-        "Fetch URL as a crawl would, politely and by its robots.txt, and print its main content as Markdown, behind what is "
-        "known of the page; with --topic also how relevant it is. Nothing is kept. Exit code 1: there is no page, and why; 2: "
+        "Fetch URL as a crawl would, politely and by its robots.txt, and print its main content as Markdown, after the "
+        "metadata of the page; with --topic also its relevance. Nothing is stored. Exit code 1: no page, and why; 2: "
         "a wrong URL, topic or setting."
     )
     examples = (
@@ -39,8 +39,10 @@ class FetchCommand(Subcommand):
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
-        parser.add_argument("--topic", metavar="TOPIC", help="a topic file or the name of a bundled topic")
-        links = "print JSON, with the links and the score of their context"
+        parser.add_argument(
+            "--topic", metavar="TOPIC", help="a topic file or the name of a bundled topic, to judge the page by"
+        )
+        links = "print JSON, with the links and their context scores"
         parser.add_argument("--json", action="store_true", help=links)
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:

@@ -37,10 +37,10 @@ class ChangesCommand(Subcommand):
         parser.add_argument(
             "--since",
             metavar="T",
-            help="only what was seen since a date (2026-03-02T14:00, UTC) or for a span (12h, 7d, 2w); harvest included",
+            help="only changes seen since a date (2026-03-02T14:00, UTC) or within a span (12h, 7d, 2w); harvest included",
         )
         parser.add_argument(
-            "--to", choices=_FORMATS, default="text", help="text, jsonl, or atom, a feed (default: text)"
+            "--to", choices=_FORMATS, default="text", help="format: text, jsonl, or atom, a feed (default: text)"
         )
         parser.add_argument(
             "--output", metavar="FILE", type=Path, help="write to this file, whole or not at all (default: print)"

@@ -33,7 +33,7 @@ class ClassifyCommand(Subcommand):
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
-        move = "move each PAGE, a file, into the folder of its class; correct by moving it again"
+        move = "move each PAGE, a file, into the folder of its class; to correct this, move it again"
         parser.add_argument("--move", action="store_true", help=move)
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:

@@ -30,11 +30,11 @@ _INTERRUPTED = 3
 
 class CompanionCommand(CrawlCommand):
     usage = "[options]"
-    summary = "Look ahead of you while you browse, and suggest pages"
+    summary = "Look ahead while you browse, and suggest pages"
     description = (
-        "Serve a side panel on loopback. The page that you read comes from the extension for your browser (--extension says "
-        "where it is) or from a bookmarklet; its links are crawled ahead, politely and within a small budget, and pages like "
-        f"those that you stay on are suggested. Ctrl-C ends it. docs/companion.md of {program} says what is kept, and where. "
+        "Serve a side panel on loopback. The page that you read comes from the browser extension (--extension prints "
+        "its folder) or from a bookmarklet; its links are crawled ahead, politely and within a small budget, and pages like "
+        f"those that you stay on are suggested. Ctrl-C ends it. docs/companion.md of {program} lists what is stored, and where. "
         "Exit code 2: the port cannot be used, or the profile cannot be read."
     )
     examples = ("companion",)
@@ -47,7 +47,7 @@ class CompanionCommand(CrawlCommand):
             "--port", type=int, metavar="P", help="port, 0 for any free one (default: setting COMPANION_PORT)"
         )
         parser.add_argument(
-            "--extension", action="store_true", help="print the folder of the extension for browsers, and end"
+            "--extension", action="store_true", help="print the folder of the browser extension, and end"
         )
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:

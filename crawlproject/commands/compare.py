@@ -28,23 +28,23 @@ class CompareCommand(Subcommand):
     usage = "[options] DIR"
     summary = "Compare orderings over the runs of a rehearsal"
     description = (
-        "Print the mean and standard error of each ordering over all topics and which differences are significant; "
-        f"write compare.html into DIR. DIR holds crawl folders as written by `{program} rehearse`. "
+        "Print the mean and standard error of each ordering over all topics, and the significant differences; "
+        f"write compare.html into DIR. DIR contains crawl folders as written by `{program} rehearse`. "
         "Exit code 2: nothing to compare, or bad options."
     )
     examples = ("compare rehearsals --at 100 500 60s", "compare rehearsals --measure harvest --figure harvest.svg")
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
-        at = "numbers of pages, and seconds as in 60s (default: 100 250 500 1000 ... pages, up to the longest run)"
+        at = "numbers of pages, or seconds such as 60s (default: 100 250 500 1000 ... pages, up to the longest run)"
         parser.add_argument("--at", metavar="POINT", nargs="+", default=[], help=at)
-        measure = "default: recall; with --importance, precision"
+        measure = "measure to compare by (default: recall; with --importance: precision)"
         parser.add_argument("--measure", choices=sorted(MEASURES), help=measure)
-        importance = "importance to use instead of the recorded relevance; needs --web"
+        importance = "importance to use instead of the recorded relevance; requires --web"
         parser.add_argument("--importance", choices=sorted(IMPORTANCE), help=importance)
         webs = "the webs of the crawls, from which --importance reads the pages"
         parser.add_argument("--web", metavar="WEB", nargs="+", help=webs)
-        clicks = "lines of query, URL and clicks, with tabs between them (measures clicks and ndcg)"
+        clicks = "lines of query, URL and clicks, separated by tabs (measures clicks and ndcg)"
         parser.add_argument("--clicks", metavar="FILE", type=Path, help=clicks)
         top = "number of top pages among all crawls (top; default 100)"
         parser.add_argument("--top", metavar="N", type=int, default=100, help=top)
@@ -63,7 +63,7 @@ class CompareCommand(Subcommand):
             "--figure",
             metavar="FILE",
             type=Path,
-            help="also write the plot of the means as SVG, over time when --at has only times",
+            help="also write the plot of the means as SVG, over time if --at has only times",
         )
         parser.add_argument("--csv", metavar="FILE", type=Path, help="also write the values by topic as CSV")
 

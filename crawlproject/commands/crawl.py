@@ -47,10 +47,10 @@ class CrawlCommand(Described, ScrapyCrawl):
     usage = "topical -a topic=TOPIC [options]"
     summary = "Crawl a topic, or resume its crawl"
     description = (
-        "Crawl TOPIC, a topic file or the name of a bundled topic, into CRAWL_DIR (default: crawls/NAME here), or go on with "
+        "Crawl TOPIC, a topic file or the name of a bundled topic, into CRAWL_DIR (default: crawls/NAME here), or resume "
         "the crawl in it. -a ordering=NAME: adaptive (the default), dom, shark_search or another of docs/orderings.md. "
-        "Settings, as of the budgets, with -s: docs/settings.md. Exit code 2: bad input; 3: stopped early, the same command "
-        "goes on."
+        "Settings, such as budgets, with -s: docs/settings.md. Exit code 2: bad input; 3: stopped early, the same command "
+        "resumes it."
     )
     examples: tuple[str, ...] = (
         "crawl topical -a topic=reefs.toml",

@@ -34,7 +34,7 @@ class DashboardCommand(Subcommand):
     summary = "Start, watch and search crawls in the browser"
     description = (
         "Serve a dashboard on loopback that starts crawls from a query and seeds, shows them while they run, and opens "
-        "the crawl folders below DIR (default: crawls). Settings given with -s apply to each crawl it starts. "
+        "the crawl folders below DIR (default: crawls). Settings given with -s apply to each crawl that it starts. "
         "Ctrl-C ends the dashboard and stops these crawls, which can be resumed. Exit code 2: the port cannot be used."
     )
     examples = ("dashboard", "dashboard crawls -s POLITENESS_MIN_DELAY=2")

@@ -44,9 +44,9 @@ class ExportCommand(Subcommand):
     description = (
         "Write the pages of a crawl to the file TARGET, which may be an address such as s3://bucket/pages.parquet or - for "
         "standard output, or send them to the index of OpenSearch or Elasticsearch at the URL TARGET "
-        "(http://host:9200/index). markdown writes a new folder TARGET; so does parquet where TARGET ends with a /: files "
-        "that are one data set. Works on running, finished and killed crawls, also at an address; the folders of several "
-        "workers are merged first. What is written appears when it is complete; an interrupted upload resumes. Exit code "
+        "(http://host:9200/index). markdown writes a new folder TARGET; so does parquet if TARGET ends with a /: files "
+        "that form one data set. Works on running, finished and killed crawls, also at an address; the folders of several "
+        "workers are merged first. TARGET appears when it is complete; an interrupted upload resumes. Exit code "
         "2: a crawl folder, target or option is wrong, or the server refused documents; 3: disk or server failed, try again."
     )
     examples = (
@@ -65,13 +65,13 @@ class ExportCommand(Subcommand):
             metavar="X",
             type=float,
             default=0.0,
-            help="only pages of at least this relevance; wacz: those listed first; not for warc (default: 0)",
+            help="only pages of at least this relevance; wacz: lists these first; not for warc (default: 0)",
         )
         parser.add_argument(
-            "--with-duplicates", action="store_true", help="also near-duplicates; archives have them in any case"
+            "--with-duplicates", action="store_true", help="also near-duplicates; archives always contain them"
         )
         parser.add_argument(
-            "--without-reserved", action="store_true", help="leave out pages that reserve uses, such as noai"
+            "--without-reserved", action="store_true", help="leave out pages that reserve uses, for example by noai"
         )
         parser.add_argument(
             "--fields",
@@ -79,12 +79,12 @@ class ExportCommand(Subcommand):
             default="",
             help="csv, jsonl, parquet: only these fields of the item, such as url,title,markdown",
         )
-        parser.add_argument("--words", metavar="N", type=int, help="chunks: the most words of a chunk (default: 300)")
+        parser.add_argument("--words", metavar="N", type=int, help="chunks: maximum words in a chunk (default: 300)")
         parser.add_argument(
             "--overlap",
             metavar="N",
             type=int,
-            help="chunks: words of the chunk before that are repeated, at most (default: 0)",
+            help="chunks: maximum words repeated from the previous chunk (default: 0)",
         )
         parser.add_argument(
             "--join-series",
@@ -94,7 +94,7 @@ class ExportCommand(Subcommand):
         parser.add_argument(
             "--split-units",
             action="store_true",
-            help="csv, jsonl, parquet: an item of each post, article or entry of a page",
+            help="csv, jsonl, parquet: make an item of each post, article or entry on a page",
         )
         parser.add_argument(
             "--batch-bytes", metavar="N", type=int, help="opensearch: size of a request (default: 5000000)"
@@ -103,7 +103,7 @@ class ExportCommand(Subcommand):
             "--retries",
             metavar="N",
             type=int,
-            help="opensearch: tries in a row without progress, then exit code 3 (default: 8)",
+            help="opensearch: retries without progress before exit code 3 (default: 8)",
         )
         parser.add_argument("--restart", action="store_true", help="opensearch: send all pages again")
         parser.set_defaults(**{name: default for name, (_, default) in _OF_FORMAT.items()})

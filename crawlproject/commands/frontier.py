@@ -35,9 +35,9 @@ class FrontierCommand(Subcommand):
         "PLACE is a crawl folder, the JOBDIR of a crawl with the add-on, or redis://host:port/db/crawl. stats: the "
         "number of URLs waiting, in process and done. hosts: the hosts, and when each may be visited. peek: the best "
         "waiting URLs. why: the state of URL, and how many URLs come before it. drain (in "
-        "Redis): let WORKER give its hosts to the others, and end. clear: remove the frontier, after a confirmation. The "
-        "other actions are read-only and work while the crawl runs. Exit code 1: clear was not confirmed; 2: there is no "
-        "frontier, or no such worker, or it is in use; 3: Redis does not answer."
+        "Redis): make WORKER hand over its hosts to the others, and end. clear: remove the frontier, after a confirmation. The "
+        "other actions are read-only and work while the crawl runs. Exit code 1: clear was not confirmed; 2: no "
+        "frontier, no such worker, or the frontier is in use; 3: Redis does not answer."
     )
     examples = ("frontier hosts crawls/reefs", "frontier why crawls/reefs http://www.lagoon-notes.example/")
 

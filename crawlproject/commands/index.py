@@ -21,7 +21,7 @@ class IndexCommand(Subcommand):
     description = (
         "Build a full-text index in a crawl folder, or bring it up to date. Works on running, finished and killed "
         f"crawls; the folders of several workers are merged first. Next: {program} search CRAWL_DIR QUERY. "
-        "Exit code 2: not a crawl folder, a damaged one, or another process updates the index."
+        "Exit code 2: not a crawl folder, a damaged one, or one with an index that another process updates."
     )
     examples = ("index crawls/reefs", "index crawls/reefs --vectors -s SEARCH_MODEL=minishlab/potion-base-8M")
 
@@ -30,14 +30,14 @@ class IndexCommand(Subcommand):
         parser.add_argument(
             "--with-duplicates",
             action=argparse.BooleanOptionalAction,
-            help="with near-duplicates or not; a change builds the index anew (default: as before, at first without)",
+            help="include near-duplicates or not; a change rebuilds the index (default: as before, at first without)",
         )
         parser.add_argument(
             "--vectors",
             action="store_true",
-            help="embed the pages, too, with the model that the setting SEARCH_MODEL names, for search by meaning",
+            help="also embed the pages with the model in the setting SEARCH_MODEL, for search by meaning",
         )
-        parser.add_argument("--rebuild", action="store_true", help="begin anew")
+        parser.add_argument("--rebuild", action="store_true", help="build the index anew")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1:

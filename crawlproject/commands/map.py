@@ -19,7 +19,7 @@ class MapCommand(Subcommand):
     usage = "[options] CRAWL_DIR"
     summary = "Draw a map of the pages of a crawl, relevant ones highlighted"
     description = (
-        "Draw the most relevant pages of a crawl, the paths from the seeds to them, and the links among all of these: "
+        "Draw the most relevant pages of a crawl, the paths from the seeds to them, and the links among these pages: "
         "as an interactive HTML file, or as SVG or PNG for a paper. Works on running, finished and killed crawls. "
         "Exit code 2: not a crawl folder, a damaged one, or one without pages of the site."
     )

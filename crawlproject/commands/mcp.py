@@ -20,14 +20,14 @@ class McpCommand(Subcommand):
     description = (
         "Serve CRAWL_DIR on standard input and output, for a program that speaks the Model Context Protocol: the tools "
         "search, page and why, which write nothing, and with --crawl the tool crawl. "
-        f"search needs an index: {program} index CRAWL_DIR. Exit code 2: no crawl folder, or the package mcp is missing."
+        f"search requires an index: {program} index CRAWL_DIR. Exit code 2: no crawl folder, or the package mcp is missing."
     )
     examples = ("mcp crawls/reefs --crawl 100",)
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
         help_ = (
-            "let agents go on with the crawl, by at most N pages in all; the index is then kept up to date (default: 0)"
+            "let agents continue the crawl, by at most N pages in all; the index is then kept up to date (default: 0)"
         )
         parser.add_argument("--crawl", metavar="N", type=int, default=0, help=help_)
 

@@ -15,8 +15,8 @@ class PullCommand(Subcommand):
     summary = "Copy a crawl from S3 or other remote storage"
     description = (
         "Copy the crawl that CRAWL_MIRROR or push has sent to ADDRESS, with its pages and archives, into the new folder "
-        "CRAWL_DIR, from which it can go on. To read it, that is not needed: report, why, search and export take the "
-        "address. An interrupted pull goes on. Exit code 2: the folder or the address is wrong, or the server refuses; 3: "
+        "CRAWL_DIR, where it can be resumed. Reading a crawl needs no copy: report, why, search and export take the "
+        "address. An interrupted pull resumes. Exit code 2: the folder or the address is wrong, or the server refuses; 3: "
         "disk or network failed, try again."
     )
     examples = ("pull s3://my-bucket/reefs crawls/reefs",)

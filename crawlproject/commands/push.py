@@ -20,7 +20,7 @@ class PushCommand(Subcommand):
     summary = "Copy a crawl to S3 or other remote storage"
     description = (
         "Send the pages, logs and archives of a crawl folder that are not yet at ADDRESS, such as s3://bucket/folder. "
-        "What CRAWL_MIRROR has sent is not sent again, and an interrupted push goes on. "
+        "What CRAWL_MIRROR has sent is not sent again, and an interrupted push resumes. "
         "Exit code 2: the folder or the address is wrong, or the server refuses; 3: disk or network failed, try again."
     )
     examples = ("push crawls/reefs s3://my-bucket/reefs",)

@@ -41,8 +41,8 @@ class RehearseCommand(Subcommand):
         "Crawl WEB (a WARC file, a folder of hosts, a crawl folder, or `sample`) on each topic with each ordering. "
         "Each run writes DIR/<topic>/<ordering>/ and prints a line, JSON in a pipe; finished runs are kept. "
         f"Host rotation and politeness are those of a live crawl, on a virtual clock. Next: {program} compare DIR. "
-        "With --revisit, and without topics: how fresh each revisit policy keeps the pages of HISTORIES, a folder of change "
-        "histories or a crawl folder with a week of revisits; a line of JSON for each. "
+        "With --revisit, and without topics: print how fresh each revisit policy keeps the pages of HISTORIES, a folder of "
+        "change histories or a crawl folder with a week of revisits, as a line of JSON each. "
         "Exit code 2: a web, topic, ordering or setting is wrong."
     )
     examples = ("rehearse sample demo --ordering dom adaptive --pages 500 --out rehearsals",)
@@ -52,23 +52,23 @@ class RehearseCommand(Subcommand):
         parser.add_argument(
             "--ordering", metavar="NAME", nargs="+", action="extend", help="orderings (default: the setting ORDERING)"
         )
-        parser.add_argument("--judge", metavar="NAME", help="who judges pages (default: the setting TOPIC_RELEVANCE)")
+        parser.add_argument("--judge", metavar="NAME", help="judge of pages (default: the setting TOPIC_RELEVANCE)")
         parser.add_argument(
-            "--pages", metavar="N", type=int, default=1000, help="pages that a run stores (default: 1000)"
+            "--pages", metavar="N", type=int, default=1000, help="pages that each run stores (default: 1000)"
         )
         parser.add_argument(
             "--out",
             metavar="DIR",
             type=Path,
             default=Path("rehearsals"),
-            help="where runs go, as DIR/<topic>/<ordering>/ (default: rehearsals)",
+            help="folder of the runs, DIR/<topic>/<ordering>/ (default: rehearsals)",
         )
         parser.add_argument(
             "--repeat",
             metavar="R",
             type=int,
             default=1,
-            help="runs of each, with CRAWL_SEED, CRAWL_SEED + 1, ... (default: 1)",
+            help="runs per topic and ordering, with CRAWL_SEED, CRAWL_SEED + 1, ... (default: 1)",
         )
         split = (
             "run each twice, from disjoint halves of the seeds, into half-1 and half-2 (for compare --measure overlap)"
@@ -79,7 +79,7 @@ class RehearseCommand(Subcommand):
             metavar="N",
             type=int,
             default=1,
-            help="fetches under way at a time (default: 1: each page is chosen with all that is known; a live crawl has 64)",
+            help="fetches at a time (default: 1, where each choice uses all that is known; a live crawl: 64)",
         )
         parser.add_argument("--jobs", metavar="J", type=int, default=1, help="processes, one topic each (default: 1)")
 
@@ -95,7 +95,7 @@ class RehearseCommand(Subcommand):
             metavar="D",
             type=float,
             default=30.0,
-            help="with --revisit: a visit per page in so many days on average (default: 30)",
+            help="with --revisit: average days between two visits of a page (default: 30)",
         )
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:

@@ -35,7 +35,7 @@ class RevisitCommand(CrawlCommand):
     summary = "Visit the pages of a crawl again: one round, then end"
     description = (
         "Fetch pages of a crawl that are worth another visit, and new ones that they link to, with the topic, the ordering "
-        "and the settings of the folder; end after so many fetches. Prints what has become of the pages. For cron and "
+        "and the settings of the folder; end after N fetches. Print the outcome for the pages. For cron and "
         f"timers. Exit codes as {program} crawl. Next: {program} changes CRAWL_DIR."
     )
     examples = ("revisit crawls/reefs --pages 100",)

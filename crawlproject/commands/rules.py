@@ -26,7 +26,7 @@ class RulesCommand(Subcommand):
         "List the URL rules that a crawl learned from duplicates (parts of URLs that do not change the page): each rule "
         "with its host, state (holds, withdrawn, off), the pairs of URLs for and against it, and an example. With several "
         "workers, the rules of each. A rule that is switched off stays off when the crawl resumes. "
-        "Exit code 2: not a crawl folder, a damaged one, one in use, or no such rule."
+        "Exit code 2: not a crawl folder, a damaged one, one in use, or an unknown rule."
     )
     examples = ("rules crawls/reefs",)
 
@@ -35,7 +35,7 @@ class RulesCommand(Subcommand):
         parser.add_argument(
             "--off",
             metavar="RULE",
-            help='switch a rule off, such as "a.example param sid", whatever a resumed crawl learns',
+            help='switch a rule off, such as "a.example param sid"; it stays off in resumed crawls',
         )
         parser.add_argument("--on", metavar="RULE", help="switch a rule on again")
         parser.add_argument("--json", action="store_true", help="print JSON lines")

@@ -37,13 +37,16 @@ class SeedsCommand(Subcommand):
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
-        hosts = "seed hosts, other than its own, that a hub links to (default: 2)"
+        hosts = "minimum seed hosts, other than its own, that a hub links to (default: 2)"
         parser.add_argument("--min-hosts", metavar="N", type=int, default=2, help=hosts)
-        parser.add_argument("--most", metavar="N", type=int, default=10, help="hubs to add (default: 10)")
-        origin = "leave out pages of these domains, separated by commas, such as the directory that the seeds are from"
+        parser.add_argument("--most", metavar="N", type=int, default=10, help="maximum hubs to add (default: 10)")
+        origin = "leave out pages of these domains, separated by commas, such as the directory that the seeds come from"
         parser.add_argument("--without", metavar="DOMAINS", default="", help=origin)
         parser.add_argument(
-            "--out", metavar="FILE", type=Path, help="default: <topic>.augmented.toml beside the topic file, or here"
+            "--out",
+            metavar="FILE",
+            type=Path,
+            help="topic file to write (default: <topic>.augmented.toml beside TOPIC, or here)",
         )
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:

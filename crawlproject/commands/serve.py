@@ -45,7 +45,10 @@ class ServeCommand(Subcommand):
             "--port", type=int, default=8998, help="port on 127.0.0.1, 0 for any free one (default: 8998)"
         )
         parser.add_argument(
-            "--latency", choices=("on", "off"), default="off", help="delay replies as the web says (default: off)"
+            "--latency",
+            choices=("on", "off"),
+            default="off",
+            help="delay replies by the latencies of the web (default: off)",
         )
         parser.add_argument(
             "--log",

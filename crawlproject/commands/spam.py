@@ -60,7 +60,7 @@ class SpamCommand(Subcommand):
             metavar="FILE",
             type=Path,
             default=Path("spam.json"),
-            help="where the model is written, JSON (default: spam.json)",
+            help="file for the model, JSON (default: spam.json)",
         )
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:

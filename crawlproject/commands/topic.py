@@ -38,13 +38,13 @@ class TopicCommand(Subcommand):
     usage = "new|check|from-taxonomy|examples|searches [options] FILE [CRAWL_DIR]"
     summary = "Write topic files, or check one"
     description = (
-        "new: write FILE from keywords and URLs (--query, --seed, --example), asking for whatever is missing. Of a query "
+        "new: write FILE from keywords and URLs (--query, --seed, --example), asking for whatever is missing. With a query "
         "alone, seeds are found in earlier crawls, SEED_FILES and SEED_SEARCH_URL. check: fetch "
         "the seeds of a topic (a file, a name, or TOML text) and some of the pages they link to, politely, and list "
         "the weaknesses of the topic. from-taxonomy: write a topic for each category of a directory of the web (FILE: RDF, "
-        "OPML or JSON) into --out, with random seeds and the other pages as targets. examples: keep the pages that were "
-        "judged in CRAWL_DIR as examples of the topic. searches: what people searched in CRAWL_DIR and did not find, "
-        "with seeds about it; --add makes keywords and seeds of it. Exit code 1: weaknesses; 2: bad input."
+        "OPML or JSON) into --out, with random seeds and the other pages as targets. examples: save the pages that were "
+        "judged in CRAWL_DIR as examples of the topic. searches: print queries that found too little in CRAWL_DIR, "
+        "with seeds for them; --add adds them to FILE. Exit code 1: weaknesses; 2: bad input."
     )
     examples = (
         'topic new reefs.toml --query "coral reef" --seed http://www.lagoon-notes.example/',
@@ -58,18 +58,20 @@ class TopicCommand(Subcommand):
         parser.add_argument("--seed", metavar="URL", action="append", default=[], help="new: a seed; may be repeated")
         listed = "new: seeds from a file, one a line, OPML or a sitemap; - for standard input; may be repeated"
         parser.add_argument("--seeds-from", metavar="FILE", action="append", default=[], help=listed)
-        crawls = "new: where earlier crawls are, whose pages may become seeds (default: crawls)"
+        crawls = "new, searches: folder of earlier crawls whose pages may become seeds (default: crawls)"
         parser.add_argument("--crawls", metavar="DIR", type=Path, default=Path("crawls"), help=crawls)
         example = "new: a page on the topic, used as seed, example and source of keywords; may be repeated"
         parser.add_argument("--example", metavar="URL", action="append", default=[], help=example)
         parser.add_argument("--language", metavar="CODE", help="new: language of the pages (default: en)")
         parser.add_argument("--pages", metavar="N", type=int, help=f"new: page budget, 0 for none (default: {_BUDGET})")
-        words = f"new: keywords to take from the examples (default: {_WORDS})"
+        words = f"new: maximum keywords to take from the examples (default: {_WORDS})"
         parser.add_argument("--words", metavar="N", type=int, default=_WORDS, help=words)
-        sample = f"linked pages to fetch, 0 for none (default: {_SAMPLE})"
+        sample = f"new, check: maximum linked pages to fetch, 0 for none (default: {_SAMPLE})"
         parser.add_argument("--sample", metavar="N", type=int, default=_SAMPLE, help=sample)
         self._add_taxonomy_options(parser)
-        parser.add_argument("--add", metavar="QUERIES", default="", help="searches: write these into FILE, with commas")
+        parser.add_argument(
+            "--add", metavar="QUERIES", default="", help="searches: write these queries, separated by commas, into FILE"
+        )
         parser.add_argument("--no-fetch", action="store_true", help="check: fetch nothing")
         parser.add_argument("--json", action="store_true", help="check: print JSON")
 
@@ -79,37 +81,37 @@ class TopicCommand(Subcommand):
             metavar="FOLDER",
             type=Path,
             default=Path("topics"),
-            help="from-taxonomy: where topics go (default: topics)",
+            help="from-taxonomy: folder for the topics (default: topics)",
         )
         parser.add_argument(
             "--ending",
             metavar="WORDS",
             default="",
-            help="from-taxonomy: only categories whose name ends so, with commas",
+            help="from-taxonomy: only categories with a name that ends with one of these, separated by commas",
         )
         parser.add_argument(
             "--without",
             metavar="NAMES",
             default="",
-            help="from-taxonomy: no category with such a name in its path, with commas",
+            help="from-taxonomy: no categories with one of these names in their path, separated by commas",
         )
-        least = "from-taxonomy: pages that a category must have (default: 21)"
+        least = "from-taxonomy: minimum pages in a category (default: 21)"
         parser.add_argument("--least", metavar="N", type=int, default=21, help=least)
         parser.add_argument(
-            "--seeds", metavar="N", type=int, default=10, help="new, from-taxonomy: seeds at most (default: 10)"
+            "--seeds", metavar="N", type=int, default=10, help="new, from-taxonomy: maximum seeds (default: 10)"
         )
-        leaves = "from-taxonomy: only categories that have no others below them"
+        leaves = "from-taxonomy: only categories without subcategories"
         parser.add_argument("--leaves", action="store_true", help=leaves)
-        exactly = "from-taxonomy: seeds of NAME.far.toml at the start of a path of --distance links, not of a shorter one alone"
+        exactly = "from-taxonomy: each seed of NAME.far.toml starts a path of --distance links, not only shorter ones"
         parser.add_argument("--exactly", action="store_true", help=exactly)
-        far = "from-taxonomy: also write NAME.far.toml, with seeds --distance links away in this web or crawl"
+        far = "from-taxonomy: also write NAME.far.toml, with seeds up to --distance links away in this web or crawl"
         parser.add_argument("--neighbours", metavar="WEB", default="", help=far)
         parser.add_argument(
             "--distance",
             metavar="N",
             type=int,
             default=2,
-            help="from-taxonomy: links from a seed to a page of the category, at most (default: 2)",
+            help="from-taxonomy: maximum links from a seed to a page of the category (default: 2)",
         )
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:

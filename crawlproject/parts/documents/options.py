@@ -6,8 +6,8 @@ from crawlproject.options import Options, Positive
 
 
 class DocumentOptions(Options):
-    """Documents that are no HTML."""
+    """Documents other than HTML."""
 
     page_document_bytes: Positive = 20_971_520
-    """bytes | of a [document](page-content.md#documents) (PDF, DOCX, EPUB) that are fetched; one that is longer is not read.
-    `PAGE_MAX_BYTES` is then for its text"""
+    """bytes | largest [document](page-content.md#documents) (PDF, DOCX, EPUB) that is read; `PAGE_MAX_BYTES` then
+    limits its text"""

@@ -6,8 +6,8 @@ from crawlproject.options import Names, Options
 
 
 class EarlierOptions(Options):
-    """What earlier crawls know."""
+    """Pages from earlier crawls."""
 
     crawl_earlier: Names = []
-    """folders | of earlier crawls, or that hold such: their ten best pages about the topic are fetched [right after the
-    seeds](#earlier-crawls) | 003 section 6"""
+    """folders | earlier crawls, or folders that contain some; their ten best pages about the topic are fetched [right
+    after the seeds](#earlier-crawls) | 003 section 6"""

@@ -6,10 +6,10 @@ from crawlproject.options import Names, Options
 
 
 class FilterOptions(Options):
-    """What is never fetched."""
+    """URLs that are never fetched."""
 
     crawl_excluded: Names = []
     """| hosts, domains, beginnings of URLs and `/regular expressions/` that are [never
     fetched](#what-is-never-fetched) | 004"""
     crawl_excluded_file: str = ""
-    """a file with more of them, one a line, that is read again when it changes; empty: none"""
+    """a file with more exclusions, one per line, read again when it changes; empty: none"""

@@ -9,8 +9,9 @@ class FormOptions(Options):
     """Search forms."""
 
     crawl_forms: Count = 0
-    """result pages | fetched from each search form that a relevant page has, also of those that are plainly queries
-    though they are [sent by POST](forms.md#finding-forms); 0: no form is ever filled in; see [search
+    """result pages | maximum pages fetched from each search form on a relevant page, including forms that are plainly
+    queries though they are [sent by POST](forms.md#finding-forms); 0: no form is filled in; see [search
     forms](forms.md)"""
     crawl_form_selection: str = "relevant_new"
-    """policy | which query comes next: `relevant_new`, or one of the [published ones](forms.md#choosing-queries)"""
+    """policy | choice of the next query: `relevant_new`, or one of the [published
+    policies](forms.md#choosing-queries)"""

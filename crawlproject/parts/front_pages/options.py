@@ -9,4 +9,4 @@ class FrontPageOptions(Options):
     """Front pages."""
 
     crawl_front_pages: bool = True
-    """the [front page](#front-pages) of a host that a page links to is offered, too"""
+    """also offer the [front page](#front-pages) of a host that a page links to"""

@@ -26,18 +26,19 @@ class JudgeOptions(Options):
     """The [judge](judges.md) that `TOPIC_RELEVANCE` names."""
 
     judge_url: Annotated[str, AfterValidator(_base_url), Field(exclude=True)] = ""  # may carry a password
-    """URL | that speaks the OpenAI protocol, before `/chat/completions` and `/embeddings`, for the judges `llm` and
-    `embeddings`; the environment variable `TOPICAL_JUDGE_KEY` has its key, if it wants one"""
+    """URL | address of a server that speaks the OpenAI protocol, without `/chat/completions` and `/embeddings`, for the
+    judges `llm` and `embeddings`; the environment variable `TOPICAL_JUDGE_KEY` holds its key, if it requires one"""
     judge_model: str = ""
-    """the name that this address has for the model; for `embeddings` without an address, an installed model or a folder"""
+    """the server's name for the model; for `embeddings` without an address, an installed model or a folder"""
     judge_seconds: Annotated[Seconds, Field(gt=0)] = 10.0
-    """seconds | that a page waits for an answer, after which it is judged by its words"""
+    """seconds | longest wait for an answer, after which a page is judged by its words"""
     judge_unsure: Annotated[float, Field(ge=1, allow_inf_nan=False)] = 2.0
-    """times | `llm` is asked about pages that by the cheap judge have more than `PAGE_RELEVANT` divided by this, and
-    less than `PAGE_RELEVANT` times this"""
+    """times | `llm` is asked about pages that the cheap judge places between `PAGE_RELEVANT` divided by this and
+    `PAGE_RELEVANT` times this"""
     judge_questions: Count = 1_000
-    """questions | that `llm` is asked in a crawl, over all resumes, by each worker; then the cheap judge continues alone"""
+    """questions | maximum questions to `llm` in a crawl, over all resumes, by each worker; then the cheap judge
+    continues alone"""
     judge_price: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
-    """money | that 1,000 tokens cost, questions and answers alike"""
+    """money | price of 1,000 tokens, for questions and answers alike"""
     judge_money: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
-    """money | that `llm` may cost in a crawl by that price; 0: no limit"""
+    """money | maximum cost of `llm` in a crawl at that price; 0: no limit"""

@@ -6,9 +6,9 @@ from crawlproject.options import Names, Options
 
 
 class LanguageOptions(Options):
-    """Languages that are wanted."""
+    """Wanted languages."""
 
     crawl_languages: Names = []
-    """codes of the [languages](#languages) that you want, such as `["en"]`; empty: all"""
+    """codes of the wanted [languages](#languages), such as `["en"]`; empty: all"""
     crawl_languages_keep: bool = False
-    """store pages in other languages, too; their links are not followed"""
+    """also store pages in other languages; their links are not followed"""

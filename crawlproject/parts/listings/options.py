@@ -9,9 +9,9 @@ class ListingOptions(Options):
     """Sitemaps and feeds."""
 
     crawl_sitemaps: Count = 0
-    """sitemaps | read per host, of those that its robots.txt names; 0: none; see [sitemaps](#sitemaps)"""
+    """sitemaps | maximum sitemaps read per host, of those in its robots.txt; 0: none; see [sitemaps](#sitemaps)"""
     crawl_sitemap_urls: Positive = 1_000
-    """links | followed per sitemap: those whose words are nearest to the topic, then the latest changed; of a feed,
-    the first"""
+    """links | maximum links followed per sitemap (those with words nearest to the topic, then the last changed) or feed
+    (the first)"""
     crawl_feeds: Count = 0
-    """feeds | of a host that are read ([feeds](page-content.md#feeds)); 0: none"""
+    """feeds | maximum [feeds](page-content.md#feeds) read per host; 0: none"""

@@ -9,5 +9,5 @@ class SpamOptions(Options):
     """Signs of spam."""
 
     crawl_spam_model: str = ""
-    """| a model of [`scrapy spam`](commands.md#scrapy-spam), in place of the built-in weights of the signs of spam
-    | 004 section 6.3"""
+    """| a model trained by [`scrapy spam`](commands.md#scrapy-spam), used instead of the built-in weights of the signs
+    of spam | 004 section 6.3"""

@@ -9,5 +9,5 @@ class TopicsOptions(Options):
     """Several topics in one crawl."""
 
     crawl_fairness: Share = 0.5
-    """share | of its quota of fetches that each of [several topics](topics.md#weights-and-shares) is sure of; 0:
-    fetches go where the worth is, 1: they are shared out by weight"""
+    """share | guaranteed part of the quota of fetches of each of [several topics](topics.md#weights-and-shares); 0:
+    fetches go to the most valuable URLs; 1: fetches are divided by weight"""

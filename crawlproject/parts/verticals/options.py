@@ -18,14 +18,14 @@ class VerticalOptions(Options):
     """Sites of one template: series, records, redundant URLs."""
 
     trap_redundant: Annotated[Literal["never", "series", "always"], BeforeValidator(_as_before)] = "series"
-    """| learn which URLs of a site [show what others show](page-content.md#redundant-links), and refuse them:
+    """| learn which URLs of a site [show the same as others](page-content.md#redundant-links), and refuse them:
     `"never"`, `"always"`, or `"series"`: with `CRAWL_SERIES` | 004 section 8"""
     crawl_site_templates: Annotated[dict[str, str], BeforeValidator(as_object), StarterOnly("they are code")] = {}
-    """[your own templates](page-content.md#your-own-template) of sites: host to `package.module.Class`; on the
-    command line JSON"""
+    """[your own templates](page-content.md#your-own-template) of sites: host to `package.module.Class`; JSON on the
+    command line"""
     crawl_series: Count = 0
-    """pages | of a [series](page-content.md#page-series) that are fetched in order, right after each other; 0: as
-    other links"""
+    """pages | maximum pages of a [series](page-content.md#page-series) that are fetched in order, one right after the
+    other; 0: like other links"""
 
     @property
     def learns_redundant(self) -> bool:

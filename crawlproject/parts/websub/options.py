@@ -10,12 +10,12 @@ from crawlproject.options import Options, Port
 
 
 class WebsubOptions(Options):
-    """Hubs that say when feeds have changed (WebSub)."""
+    """Hubs that report changed feeds (WebSub)."""
 
     crawl_websub_callback: Annotated[str, Field(pattern=r"^$|^https?://[A-Za-z0-9.:\[\]-]+(/[A-Za-z0-9._~/-]*)?$")] = ""
-    """| the public address at which [hubs](revisits-running.md#websub) say that feeds have changed, such as
-    `"https://crawler.example/websub/"`; empty: no hub is asked to | [WebSub](https://www.w3.org/TR/websub/)"""
+    """| the public address at which [hubs](revisits-running.md#websub) report changed feeds, such as
+    `"https://crawler.example/websub/"`; empty: no hub is used | [WebSub](https://www.w3.org/TR/websub/)"""
     crawl_websub_port: Port = 8994
-    """where hubs reach the crawl, behind a reverse proxy; 0: any free one"""
+    """port at which hubs reach the crawl, behind a reverse proxy; 0: any free one"""
     crawl_websub_host: Annotated[str, Field(min_length=1)] = "127.0.0.1"
-    """address it listens on"""
+    """address for that port"""

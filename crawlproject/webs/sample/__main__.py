@@ -8,5 +8,5 @@ from pathlib import Path
 from crawlproject.webs.sample.demo import write_topics
 
 parser = argparse.ArgumentParser(prog="python -m crawlproject.webs.sample", description="Write its topic files.")
-parser.add_argument("folder", type=Path, help="where to write demo.toml and the others")
+parser.add_argument("folder", type=Path, help="folder for demo.toml and the others")
 write_topics(parser.parse_args().folder)
