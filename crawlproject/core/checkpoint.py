@@ -135,8 +135,8 @@ class Checkpoints:
             return
         if self._whole.is_due(now):
             head = self._head()
-            self._lines = head["place"]["lines"]
-            self._whole.fork(now, lambda: self._write(self._whole, head))
+            if self._whole.fork(now, lambda: self._write(self._whole, head)):
+                self._lines = head["place"]["lines"]
             self._newer.restart(now)
         elif self._with_ordering and self._newer.is_due(now):
             head = self._head()

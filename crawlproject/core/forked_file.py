@@ -59,17 +59,17 @@ class ForkedFile:
         """Make the file due in ``seconds``, because its content is being written now."""
         self._due = now + self._seconds
 
-    def fork(self, now: float, write: Callable[[], object]) -> None:
-        """Call ``write`` in a child process."""
+    def fork(self, now: float, write: Callable[[], object]) -> bool:
+        """Call ``write`` in a child process. False if the system allows no further process now."""
         self._began, self._system = now, os.times().system
         self.restart(now)
         try:
             self._child = os.fork()
         except OSError as refused:  # no memory, or too many processes: what is not written now is written later
             logger.warning("%s, so the checkpoint waits for %.0f s", refused, self._seconds)
-            return
+            return False
         if self._child:
-            return
+            return True
         status = 1
         try:  # the child has no other thread and runs no code of the crawl: it writes and exits
             signal.set_wakeup_fd(-1)

@@ -27,14 +27,8 @@ LISTEN = 0.1  # seconds between two looks into the inbox, while this worker has 
 CALM = 0.25  # and while it has
 _LESSON = 0.25  # seconds between two looks at the messages of others, while there is something to do
 
-_PAUSES = (
-    0.05,
-    0.1,
-    0.2,
-    0.5,
-    1.0,
-    2.0,
-)  # seconds between two tries while the server is away; the last pause repeats until there is a reply
+# Seconds between two tries while the server is away; the last pause repeats until there is a reply.
+_PAUSES = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
 _REMIND = 30.0  # seconds between log messages that the server is still away
 _APART = 0.02  # seconds between two steps: what arrives meanwhile goes with the next one
 _LETTERS = 500  # groups of letters in a step

@@ -17,7 +17,7 @@ mirror     the other host                the same path and query on both hosts
 
 ``replace`` substitutes substrings at the borders of names, as in DUST (Bar-Yossef, Keidar and Schonfeld 2007; paper 004
 section 6.1); with a ``?`` it covers path and query together, which is their headline example. No rule replaces one language
-code with another, or removes a folder that is one: pages not translated yet are no evidence about the translated ones.
+code with another, or removes a folder or ending that is one: pages not translated yet say nothing about the translated ones.
 ``pattern`` is a rule with a regular expression (Dasgupta, Kumar and Sasturkar 2008), written as a shape: ``{n}`` is a number,
 ``{x}`` is letters and digits.
 """

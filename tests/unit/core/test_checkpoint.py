@@ -353,6 +353,18 @@ def test_a_fork_that_is_refused_is_tried_again_later(
     assert caplog.text.count("the checkpoint waits") == 1
 
 
+def test_where_no_fork_is_allowed_the_end_writes_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused() -> int:
+        raise BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable")
+
+    monkeypatch.setattr(forked_file.os, "fork", refused)
+    monkeypatch.setattr("crawlproject.core.checkpoint._AT_THE_END", 30)
+    crawl = opened(tmp_path / "crawl", "adaptive")
+    crawl.close("stopped", crawl_on(crawl, WEB, 30))
+    place = orjson.loads((tmp_path / "crawl" / NAME).open("rb").readline())["place"]
+    assert place["lines"] == crawl.folder.history.lines
+
+
 def test_what_was_refused_for_one_file_is_not_tried_again_for_the_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -61,8 +61,7 @@ class PageSession:
     ``answer`` is called for each request of the page except that for its document; None is a network error. It is called for the
     document, too, when the page loads itself again with a new cookie. ``waited`` returns the seconds for which the page waited
     for other hosts; these are added to its time. Windows that scripts open are closed before they run, dialogs are dismissed. A
-    page that sends too many events is read as it is. ``clicks`` are made in the same time; if they lose the page, what it showed
-    before is returned.
+    page with too many events is read as it is. ``clicks`` are made in the same time; a page that they lose is kept as it was.
     """
 
     def __init__(
