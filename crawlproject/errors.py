@@ -19,6 +19,8 @@ Commands turn ``BadInput`` into one message on standard error and exit code 2.
 
 from __future__ import annotations
 
+from pathlib import Path
+
 
 class TopicalError(Exception):
     """Root of the tree."""
@@ -104,3 +106,19 @@ class NoAnswer(TopicalError):
 
 FATAL = StorageFailed, MemoryError, BadCrawlDir, Broken
 """What a crawl cannot go on after: its state is as the disk holds it."""
+
+
+class trying_to:
+    """A context in which an ``OSError`` becomes ``StorageFailed``: "cannot", the action, the place, and the error."""
+
+    __slots__ = ("_action", "_place")
+
+    def __init__(self, action: str, place: Path | str) -> None:
+        self._action, self._place = action, place
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, OSError):
+            raise StorageFailed(f"cannot {self._action} {self._place}: {error}") from error

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from crawlproject.companion.profile import Profile, read_profile
-from crawlproject.errors import BadInput, StorageFailed
+from crawlproject.errors import BadInput, trying_to
 from crawlproject.options import Options
 from crawlproject.storage.append_log import write_atomically
 
@@ -33,10 +33,8 @@ class PersonFolder:
         self.path = folder / PROFILE
         self._folder = folder
         self._seen: tuple[int, int] | None = None  # stamp of the profile when this object last read or wrote it
-        try:
+        with trying_to("make the folder", folder):
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        except OSError as error:
-            raise StorageFailed(f"cannot make the folder {folder}: {error}") from error
 
     def token(self) -> str:
         """The token of this folder. It stays the same until its file is deleted."""
@@ -76,10 +74,8 @@ class PersonFolder:
 
     def delete(self) -> None:
         """Remove the profile. Raises ``StorageFailed``."""
-        try:
+        with trying_to("delete", self.path):
             self.path.unlink(missing_ok=True)
-        except OSError as error:
-            raise StorageFailed(f"cannot delete {self.path}: {error}") from error
         self._seen = self._stamp()
 
     def _stamp(self) -> tuple[int, int] | None:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import orjson
 
-from crawlproject.errors import StorageFailed
+from crawlproject.errors import trying_to
 
 NAME = "dashboard.json"
 
@@ -29,13 +29,11 @@ def write(folder: Path, address: AddressFile) -> None:
     """Write the address into the crawl folder. Raises ``StorageFailed``."""
     path = folder / NAME
     draft = path.with_name(f"{NAME}.{os.getpid()}.tmp")
-    try:
+    with trying_to("write", path):
         descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
         with os.fdopen(descriptor, "wb") as file:
             file.write(orjson.dumps(address._asdict()))
         draft.replace(path)
-    except OSError as error:
-        raise StorageFailed(f"cannot write {path}: {error}") from error
 
 
 def remove(folder: Path) -> None:

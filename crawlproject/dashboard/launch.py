@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from crawlproject.adapters.subcommand import SCRAPY
-from crawlproject.errors import BadInput, BadTopic, InvalidUrl, StorageFailed
+from crawlproject.errors import BadInput, BadTopic, InvalidUrl, trying_to
 from crawlproject.options import Options
 from crawlproject.orderings.base import BaseOrdering
 from crawlproject.orderings.registry import ORDERINGS, ordering_class
@@ -117,14 +117,12 @@ def prepare(form: CrawlForm, root: Path) -> list[Path]:
     """Create a crawl folder with a topic file below ``root`` for each ordering of the form. Raises ``StorageFailed``."""
     slug = name_for([form.query])
     folders = []
-    try:
+    with trying_to("make a crawl folder in", root):
         for ordering in form.orderings:
             folder = _new_folder(root, f"{slug}.{ordering}")
             text = _topic_text(slug, form, ordering)
             (folder / TOPIC).write_text(text, encoding="utf-8")
             folders.append(folder)
-    except OSError as error:
-        raise StorageFailed(f"cannot make a crawl folder in {root}: {error}") from error
     return folders
 
 
@@ -140,13 +138,10 @@ def launch(folder: Path, settings: Mapping[str, Any]) -> subprocess.Popen[bytes]
     chosen = {**settings, "CRAWL_DIR": folder, "DASHBOARD": 1, "DASHBOARD_PORT": 0}
     options = [part for name, value in chosen.items() for part in ("-s", f"{name}={value}")]
     command = [*SCRAPY, "crawl", "topical", "-a", f"topic={topic}", *options]
-    try:
-        with (folder / CONSOLE).open("ab") as console:
-            return subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=console, stderr=console, start_new_session=True
-            )
-    except OSError as error:
-        raise StorageFailed(f"cannot start a crawl in {folder}: {error}") from error
+    with trying_to("start a crawl in", folder), (folder / CONSOLE).open("ab") as console:
+        return subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=console, stderr=console, start_new_session=True
+        )
 
 
 def console_tail(folder: Path, most: int = 400) -> str:

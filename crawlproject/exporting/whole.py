@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from crawlproject.errors import BadInput, StorageFailed
+from crawlproject.errors import BadInput, StorageFailed, trying_to
 
 
 @contextmanager
@@ -23,11 +23,9 @@ def written_whole(path: Path) -> Iterator[BinaryIO]:
         raise BadInput(str(path), "expected the name of a new file, or of one that is written anew")
     draft = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        try:
+        with trying_to("write", path):
             path.parent.mkdir(parents=True, exist_ok=True)
             file = draft.open("w+b")
-        except OSError as error:
-            raise StorageFailed(f"cannot write {path}: {error}") from error
         with file:
             yield file
             file.flush()

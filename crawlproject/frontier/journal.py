@@ -11,7 +11,7 @@ from typing import Any
 
 import orjson
 
-from crawlproject.errors import BadCrawlDir, StorageFailed
+from crawlproject.errors import BadCrawlDir, StorageFailed, trying_to
 from crawlproject.frontier.base import LONGEST_BLOCK
 from crawlproject.frontier.changes import Blocked, Change, Rests, from_json, to_json
 from crawlproject.frontier.core import FrontierCore
@@ -169,11 +169,9 @@ def _summary(history: Iterable[Change]) -> Iterator[bytes]:
 
 def _sync_folder(folder: Path) -> None:
     """Force a rename in the folder onto the disk. Raises ``StorageFailed``."""
-    try:
+    with trying_to("write to", folder):
         handle = os.open(folder, os.O_RDONLY)
         try:
             os.fsync(handle)
         finally:
             os.close(handle)
-    except OSError as error:
-        raise StorageFailed(f"cannot write to {folder}: {error}") from error

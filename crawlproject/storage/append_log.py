@@ -23,7 +23,7 @@ from typing import IO, Any, NamedTuple
 
 import orjson
 
-from crawlproject.errors import BadCrawlDir, StorageFailed
+from crawlproject.errors import BadCrawlDir, StorageFailed, trying_to
 
 ITEMS = "items.jsonl"
 
@@ -90,11 +90,9 @@ class AppendLog:
         """Replace the file atomically by one with these records. Raises ``StorageFailed``."""
         write_atomically(self.path, map(_line, chain.from_iterable(steps)), private=self._private)
         self.close()
-        try:
+        with trying_to("open", f"{self.path} for writing"):
             self._file = os.open(self.path, os.O_RDWR | os.O_CLOEXEC)
             self._size = os.fstat(self._file).st_size
-        except OSError as error:
-            raise StorageFailed(f"cannot open {self.path} for writing: {error}") from error
 
     def trim(self, keep: Callable[[Any], bool]) -> int:
         """Remove the last lines for which ``keep(record)`` is false; return their number.
@@ -123,10 +121,8 @@ class AppendLog:
 
     def sync(self) -> None:
         """Sync the file to the disk, against power failures. Raises ``StorageFailed``."""
-        try:
+        with trying_to("write to", self.path):
             os.fsync(self._file)
-        except OSError as error:
-            raise StorageFailed(f"cannot write to {self.path}: {error}") from error
 
     def close(self) -> None:
         if self._file >= 0:

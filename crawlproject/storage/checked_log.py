@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from xxhash import xxh3_64_intdigest
 
-from crawlproject.errors import StorageFailed
+from crawlproject.errors import trying_to
 from crawlproject.storage.append_log import AppendLog
 
 _SUM = np.dtype("<u4")
@@ -74,28 +74,22 @@ class CheckedLog(AppendLog):
 
     def _open_sums(self) -> npt.NDArray[np.uint32]:
         """The sums in the file, which is opened if necessary."""
-        try:
+        with trying_to("read the sums of", self.path):
             if self._sums < 0:
                 self._sums = os.open(self.path.with_suffix(".sums"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
             size = os.fstat(self._sums).st_size // _SUM.itemsize
             return np.frombuffer(os.pread(self._sums, size * _SUM.itemsize, 0), _SUM)
-        except OSError as error:
-            raise StorageFailed(f"cannot read the sums of {self.path}: {error}") from error
 
     def _write_sums(self, sums: bytes, line: int) -> None:
-        try:
+        with trying_to("write the sums of", self.path):
             if os.pwrite(self._sums, sums, line * _SUM.itemsize) != len(sums):
                 raise OSError("the write was incomplete (is the disk full?)")
-        except OSError as error:
-            raise StorageFailed(f"cannot write the sums of {self.path}: {error}") from error
 
     def _cut_sums(self) -> None:
         if self._sums < 0:
             return
-        try:
+        with trying_to("cut the sums of", self.path):
             os.ftruncate(self._sums, self._lines * _SUM.itemsize)
-        except OSError as error:
-            raise StorageFailed(f"cannot cut the sums of {self.path}: {error}") from error
 
 
 def _sum_of(line: bytes) -> int:

@@ -17,7 +17,7 @@ from typing import Any
 
 import orjson
 
-from crawlproject.errors import BadCrawlDir, BadInput, StorageFailed
+from crawlproject.errors import BadCrawlDir, BadInput, StorageFailed, trying_to
 from crawlproject.storage.append_log import write_atomically
 
 MANIFEST = "crawl.json"
@@ -132,12 +132,10 @@ class FolderLock:
 
     def __init__(self, folder: Path) -> None:
         self._path = path = folder / LOCK
-        try:
+        with trying_to("open", f"{path} for writing"):
             folder.mkdir(parents=True, exist_ok=True)
             self._is_new = not path.exists()
             self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-        except OSError as error:
-            raise StorageFailed(f"cannot open {path} for writing: {error}") from error
         if not _locked(self._file) or not _is_at(path, self._file):  # if not there, its owner has just withdrawn it
             self.close()
             wish = "wait until it has ended, or choose another folder"
@@ -222,7 +220,5 @@ def write_marker(folder: Path, manifest: Mapping[str, Any], now: float) -> Path:
 
 def clear_marker(folder: Path) -> None:
     """Remove the marker. Raises ``StorageFailed``."""
-    try:
+    with trying_to("remove", folder / MARKER):
         (folder / MARKER).unlink(missing_ok=True)
-    except OSError as error:
-        raise StorageFailed(f"cannot remove {folder / MARKER}: {error}") from error

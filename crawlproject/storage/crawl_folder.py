@@ -8,7 +8,7 @@ from pathlib import Path
 from shutil import rmtree
 from typing import Any, Protocol
 
-from crawlproject.errors import BadCrawlDir, StorageFailed
+from crawlproject.errors import BadCrawlDir, StorageFailed, trying_to
 from crawlproject.records import GONE, MOVED, Page, Topic, Visit
 from crawlproject.storage.append_log import ITEMS, AppendLog
 from crawlproject.storage.checked_log import CheckedLog
@@ -109,11 +109,9 @@ class CrawlFolder:
         For crawls that keep no pages. Raises ``StorageFailed``.
         """
         self.robots.begin()
-        try:
+        with trying_to("remove the logs in", self.path):
             for name in ("history.jsonl", ROBOTS):
                 (self.path / name).unlink(missing_ok=True)
-        except OSError as error:
-            raise StorageFailed(f"cannot remove the logs in {self.path}: {error}") from error
 
     def keep(self, page: Page, visit: Visit) -> None:
         """Write the links of a fetched page, its item if it is stored, and last its visit: all of them or none."""

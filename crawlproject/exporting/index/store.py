@@ -20,7 +20,7 @@ import orjson
 import tantivy
 
 from crawlproject.configuration import program
-from crawlproject.errors import BadCrawlDir, StorageFailed
+from crawlproject.errors import BadCrawlDir, StorageFailed, trying_to
 from crawlproject.pages.text.languages import is_unspaced
 from crawlproject.storage.append_log import ITEMS, START, TailPosition, unreadable, write_atomically
 from crawlproject.storage.manifest import read_manifest
@@ -162,10 +162,8 @@ def new_state(crawl_dir: Path, with_duplicates: bool) -> IndexState:
 def remove(crawl_dir: Path) -> None:
     """Remove the index, but not the vectors, which are expensive. Raises ``StorageFailed``."""
     path = crawl_dir / FOLDER / "state.json"
-    try:
+    with trying_to("remove", path):
         path.unlink(missing_ok=True)
-    except OSError as error:
-        raise StorageFailed(f"cannot remove {path}: {error}") from error
     remove_folder(crawl_dir / FOLDER / "pages")
 
 

@@ -22,7 +22,7 @@ import numpy as np
 import orjson
 
 from crawlproject.configuration import program
-from crawlproject.errors import BadCrawlDir, BadSetting, StorageFailed
+from crawlproject.errors import BadCrawlDir, BadSetting, trying_to
 from crawlproject.exporting.index.store import FOLDER
 from crawlproject.language_models.base import Embedder, Vectors
 from crawlproject.storage.append_log import write_atomically
@@ -153,7 +153,7 @@ class VectorWriter:
                 self._places.setdefault(page.tobytes(), []).append(number)
                 self.known[page.tobytes()] = digest.tobytes()
         for path, size in zip(_files(crawl_dir, state), (rows.nbytes, state.bytes), strict=True):
-            with _storing(path):
+            with trying_to("write", path):
                 path.parent.mkdir(parents=True, exist_ok=True)
                 with path.open("ab") as file:
                     file.truncate(size)
@@ -180,7 +180,7 @@ class VectorWriter:
         """Mark the rows of a page that is gone or has changed as unused, by the factor 0."""
         rows, _ = _files(self._crawl_dir, self.state)
         kind = _row(self.state.dimensions)
-        with _storing(rows), rows.open("r+b") as file:
+        with trying_to("write", rows), rows.open("r+b") as file:
             for number in self._places.pop(page):
                 file.seek(number * kind.itemsize + kind.fields["factor"][1])  # type: ignore[index]
                 file.write(bytes(4))
@@ -190,7 +190,7 @@ class VectorWriter:
     def commit(self) -> None:
         """Make everything that was added valid."""
         for path in _files(self._crawl_dir, self.state):
-            with _storing(path), path.open("rb") as file:
+            with trying_to("write", path), path.open("rb") as file:
                 os.fsync(file.fileno())
         _write_state(self._crawl_dir, self.state)
 
@@ -223,7 +223,7 @@ class VectorWriter:
 
     def _append(self, rows: bytes, lines: bytes) -> None:
         for path, more in zip(_files(self._crawl_dir, self.state), (rows, lines), strict=True):
-            with _storing(path), path.open("ab") as file:
+            with trying_to("write", path), path.open("ab") as file:
                 file.write(more)
 
 
@@ -231,7 +231,7 @@ class VectorWriter:
 def writing_alone(crawl_dir: Path) -> Iterator[None]:
     """Hold the lock for writing vectors. Raises ``BadCrawlDir`` if another process holds it."""
     folder = _folder(crawl_dir)
-    with _storing(folder):
+    with trying_to("write", folder):
         folder.mkdir(parents=True, exist_ok=True)
         lock = (folder / "lock").open("ab")
     with lock:
@@ -275,11 +275,3 @@ def _size(path: Path) -> int:
         return path.stat().st_size
     except OSError:
         return 0
-
-
-@contextmanager
-def _storing(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise StorageFailed(f"cannot write {path}: {error}") from error

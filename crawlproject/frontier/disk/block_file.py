@@ -6,7 +6,7 @@ import os
 from functools import lru_cache
 from pathlib import Path
 
-from crawlproject.errors import StorageFailed
+from crawlproject.errors import trying_to
 from crawlproject.zstandard import Packer, zstd
 
 _INSIDE = 16  # bits of a virtual offset that hold the offset of a line in its block
@@ -32,11 +32,9 @@ class BlockFile:
     def __init__(self, path: Path, *, readonly: bool = False) -> None:
         self.path = path
         self.unwritten: dict[int, bytes] = {}  # lines by offset
-        try:
+        with trying_to("open", path):
             self._file = os.open(path, os.O_CLOEXEC | (os.O_RDONLY if readonly else os.O_RDWR | os.O_CREAT), 0o644)
             self._written = os.fstat(self._file).st_size
-        except OSError as error:
-            raise StorageFailed(f"cannot open {path}: {error}") from error
         self._pack = Packer()
         self._blocks: list[bytes] = []  # full, but not written
         self._lines: list[bytes] = []  # of the block under way
@@ -70,11 +68,9 @@ class BlockFile:
         """Write the added lines. If the disk refuses, they stay in memory."""
         self._close_block()
         data = b"".join(self._blocks)
-        try:
+        with trying_to("write to", self.path):
             if os.pwrite(self._file, data, self._written) != len(data):
                 raise OSError("the disk took only a part of it (is it full?)")
-        except OSError as error:
-            raise StorageFailed(f"cannot write to {self.path}: {error}") from error
         self._written = self.end
         self._blocks.clear()
         self.unwritten.clear()
@@ -87,10 +83,8 @@ class BlockFile:
 
     def sync(self) -> None:
         """Force what is written onto the disk."""
-        try:
+        with trying_to("write to", self.path):
             os.fsync(self._file)
-        except OSError as error:
-            raise StorageFailed(f"cannot write to {self.path}: {error}") from error
 
     def close(self) -> None:
         os.close(self._file)

@@ -12,14 +12,12 @@ from __future__ import annotations
 
 import struct
 from array import array
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
 
-from crawlproject.errors import BadCrawlDir, StorageFailed
+from crawlproject.errors import BadCrawlDir, trying_to
 from crawlproject.frontier.disk.mapped_file import MappedFile
 from crawlproject.frontier.disk.url_records import REMEDY
 
@@ -105,7 +103,7 @@ class HashTable:
 
     def _merge(self, memtable: hash_slots.Memtable, start: int) -> int | None:
         """Merge from slot ``start`` of the memtable until a segment is full. Split that one, and return where to continue."""
-        with self._storing():
+        with trying_to("write to", self._segments.path):
             left = hash_slots.merge(
                 self._segments.file, self._places, self._directory, self._counts, _FULL, memtable, start
             )
@@ -214,7 +212,7 @@ class HashTable:
     def _fill(self, segment: int, whole: int, depth: int, bit: int) -> None:
         """Fill a segment with those entries of a whole one whose keys have this bit at this depth."""
         if hash_slots is not None:
-            with self._storing():
+            with trying_to("write to", self._segments.path):
                 count = hash_slots.fill(self._segments.file, segment, self._places, whole, depth, bit)
         else:
             words, old, count = array("Q", bytes(_SEGMENT)), self._views[whole], 0
@@ -227,13 +225,6 @@ class HashTable:
                     count += 1
             self._segments.write(segment * _SEGMENT, words.tobytes())
         self._counts[segment] = count
-
-    @contextmanager
-    def _storing(self) -> Iterator[None]:
-        try:
-            yield
-        except OSError as error:
-            raise StorageFailed(f"cannot write to {self._segments.path}: {error}") from error
 
     # ------------------------------------------------------------ segments
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from crawlproject.errors import StorageFailed
+from crawlproject.errors import StorageFailed, trying_to
 
 
 class MappedFile:
@@ -27,23 +27,19 @@ class MappedFile:
         self.piece = piece
         self.maps: list[mmap.mmap] = []
         self._access = mmap.ACCESS_READ if readonly or maps_readonly else mmap.ACCESS_WRITE
-        try:
+        with trying_to("open", path):
             if not readonly:
                 path.parent.mkdir(parents=True, exist_ok=True)
             self.file = os.open(path, os.O_CLOEXEC | (os.O_RDONLY if readonly else os.O_RDWR | os.O_CREAT), 0o644)
             for number in range(os.fstat(self.file).st_size // piece):
                 self._map(number)
-        except OSError as error:
-            raise StorageFailed(f"cannot open {path}: {error}") from error
 
     def grow(self) -> mmap.mmap:
         """Add a piece, filled with zeros."""
         number = len(self.maps)
-        try:
+        with trying_to("write to", self.path):
             _allocate(self.file, number * self.piece, self.piece)
             return self._map(number)
-        except OSError as error:
-            raise StorageFailed(f"cannot write to {self.path}: {error}") from error
 
     def write(self, place: int, data: bytes) -> None:
         """Overwrite the file from byte ``place`` on. The maps show the change at once."""
@@ -60,10 +56,8 @@ class MappedFile:
 
     def sync(self) -> None:
         """Force everything onto the disk, against power failures."""
-        try:
+        with trying_to("write to", self.path):
             os.fsync(self.file)
-        except OSError as error:
-            raise StorageFailed(f"cannot write to {self.path}: {error}") from error
 
     def close(self) -> None:
         """Close the file. The maps close when they are no longer referenced."""

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from heapq import heapify, heappop, heappush
 from pathlib import Path
 
-from crawlproject.errors import StorageFailed
+from crawlproject.errors import StorageFailed, trying_to
 
 Entry = tuple[float, int]  # rank and number of a URL: the least rank first, then the first arrival
 ENTRY = struct.Struct("<dq")
@@ -29,10 +29,8 @@ class SpillFile:
         self._free: dict[int, list[int]] = defaultdict(list)
         self._end = 0
         self._serial = 0
-        try:
+        with trying_to("open", path):
             self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-        except OSError as error:
-            raise StorageFailed(f"cannot open {path}: {error}") from error
 
     def write(self, data: bytes) -> int:
         """Store ``data``. Return its offset."""

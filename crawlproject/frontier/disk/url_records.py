@@ -11,7 +11,7 @@ from typing import Any
 
 import orjson
 
-from crawlproject.errors import BadCrawlDir, StorageFailed
+from crawlproject.errors import BadCrawlDir, trying_to
 from crawlproject.frontier.changes import json_number, read_key, written_kind
 from crawlproject.frontier.disk.block_file import BlockFile, place_of
 from crawlproject.records import ACTIVE, CrawlUrl
@@ -111,10 +111,8 @@ class EarlierRecords:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        try:
+        with trying_to("open", path):
             self._file = os.open(path, os.O_CLOEXEC | os.O_RDONLY)
-        except OSError as error:
-            raise StorageFailed(f"cannot open {path}: {error}") from error
 
     def line(self, offset: int) -> bytes:
         """The line at this offset, without its line break."""

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from random import Random
 
-from crawlproject.errors import BadCrawlDir, StorageFailed
+from crawlproject.errors import BadCrawlDir, trying_to
 from crawlproject.extras import need
 from crawlproject.frontier.base import UrlState
 from crawlproject.frontier.disk.files import is_disk_frontier, remove_disk_frontier
@@ -128,7 +128,5 @@ def _in_redis(asked: str) -> FrontierPlace:
 
 
 def _clear(folder: Path) -> None:
-    try:
+    with trying_to("remove the frontier in", folder):
         clear_frontier(folder)
-    except OSError as error:
-        raise StorageFailed(f"cannot remove the frontier in {folder}: {error}") from error

@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Protocol
 import orjson
 
 from crawlproject.core.learned_state import Unfit
-from crawlproject.errors import BadCrawlDir, StorageFailed
+from crawlproject.errors import BadCrawlDir, trying_to
 from crawlproject.storage.append_log import AppendLog, unexpected
 
 try:
@@ -144,10 +144,8 @@ class DiskSketchStore:
         self._end = 0
         self._most_gathered = gathered
         self._gathered: list[OriginalPage] = []
-        try:
+        with trying_to("read", path):
             self._file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-        except OSError as error:
-            raise StorageFailed(f"cannot read {path}: {error}") from error
 
     def append(self, original: OriginalPage) -> None:
         if len(self._gathered) + 1 < self._most_gathered:

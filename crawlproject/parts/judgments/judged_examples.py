@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from crawlproject.errors import BadInput, StorageFailed
+from crawlproject.errors import BadInput, trying_to
 from crawlproject.parts.judgments.judgments import NAME, last_judgments
 from crawlproject.storage.append_log import write_atomically
 from crawlproject.storage.page_files import PageRepository
@@ -66,8 +65,6 @@ def keep_examples(topic: Path, crawl: Path) -> ExamplesKept:
 
 def _remove(folder: Path, name: str) -> None:
     for ending in ENDINGS:
-        try:
-            with suppress(FileNotFoundError):
-                (folder / f"{name}{ending}").unlink()
-        except OSError as error:
-            raise StorageFailed(f"cannot remove {folder / name}{ending}: {error}") from error
+        path = folder / f"{name}{ending}"
+        with trying_to("remove", path):
+            path.unlink(missing_ok=True)

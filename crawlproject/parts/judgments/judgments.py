@@ -6,7 +6,7 @@ import fcntl
 from dataclasses import dataclass
 from pathlib import Path
 
-from crawlproject.errors import BadInput, StorageFailed
+from crawlproject.errors import BadInput, trying_to
 from crawlproject.storage.append_log import AppendLog, read_lines, unexpected
 from crawlproject.storage.page_files import PageRepository
 
@@ -30,16 +30,13 @@ def add_judgment(folder: Path, judgment: Judgment) -> None:
     if judgment.url not in PageRepository(folder / "pages"):
         raise BadInput("url", f"expected a page that the crawl has stored, not {judgment.url[:200]!r}")
     path = folder / NAME
-    try:
-        with path.open("ab") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            log = AppendLog(path)
-            try:
-                log.append(judgment)
-            finally:
-                log.close()
-    except OSError as error:
-        raise StorageFailed(f"cannot write {path}: {error}") from error
+    with trying_to("write", path), path.open("ab") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        log = AppendLog(path)
+        try:
+            log.append(judgment)
+        finally:
+            log.close()
 
 
 def read_judgments(folder: Path) -> dict[str, bool]:

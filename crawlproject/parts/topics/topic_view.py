@@ -15,7 +15,7 @@ from typing import Any
 
 import orjson
 
-from crawlproject.errors import StorageFailed
+from crawlproject.errors import trying_to
 from crawlproject.records import Topic, Visit
 from crawlproject.storage.append_log import (
     ITEMS,
@@ -51,13 +51,11 @@ class TopicView:
         self._whole = folder
         self._relevant = relevant
         self._judge = judge
-        try:
+        with trying_to("make", self.path):
             self.path.mkdir(parents=True, exist_ok=True)
             for name in _LINKED:
                 with suppress(FileExistsError):
                     (self.path / name).symlink_to(Path("..", "..", name))
-        except OSError as error:
-            raise StorageFailed(f"cannot make {self.path}: {error}") from error
         self._open()
 
     def _open(self) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 import orjson
 
-from crawlproject.errors import BadCrawlDir, StorageFailed
+from crawlproject.errors import BadCrawlDir, trying_to
 from crawlproject.options import WORKERS
 from crawlproject.storage.append_log import read_lines, unexpected, write_atomically
 from crawlproject.storage.crawl_files import PROBES, SITEMAPS
@@ -134,7 +134,7 @@ def _link_pages(folder: Path, kept: _KeptVisits) -> None:
         source, target = (place / PAGES / page_path(md5) for place in (worker, folder))
         if target.exists() and (version == 1 or _is_copy(source, target)):
             continue
-        try:
+        with trying_to("write to", target):
             target.parent.mkdir(parents=True, exist_ok=True)
             with suppress(FileNotFoundError):  # the page file was removed
                 draft = target.with_name(f"{target.name}.tmp")
@@ -144,8 +144,6 @@ def _link_pages(folder: Path, kept: _KeptVisits) -> None:
             for earlier in source.parent.glob(f"{source.name}.*"):
                 if earlier.suffix[1:].isdigit() and not (place := target.with_name(earlier.name)).exists():
                     _link(earlier, place)
-        except OSError as error:
-            raise StorageFailed(f"cannot write to {target}: {error}") from error
 
 
 def _is_copy(source: Path, target: Path) -> bool:

@@ -21,7 +21,7 @@ from urllib.parse import unquote_plus
 
 import orjson
 
-from crawlproject.errors import StorageFailed
+from crawlproject.errors import trying_to
 from crawlproject.storage.append_log import read_lines, unexpected, write_atomically
 from crawlproject.storage.warc.capture import IndexEntry
 from crawlproject.storage.warc.record import stamp_of
@@ -161,11 +161,9 @@ def _whole(entries: Iterable[IndexEntry], sizes: _Sizes) -> Iterator[IndexEntry]
 def _cut(path: Path, size: int, end: int, count: int) -> str:
     """Keep only the complete exchanges of a file."""
     what = f"{path} was cut at byte {size}" if path.exists() else f"{path} is missing"
-    try:
+    with trying_to("write to", path):
         if end:
             os.truncate(path, end)
         else:
             path.unlink(missing_ok=True)
-    except OSError as error:
-        raise StorageFailed(f"cannot write to {path}: {error}") from error
     return f"{what}: {count} exchanges from byte {end} on are lost; stored pages among them are archived again"
