@@ -111,13 +111,14 @@ class AppendLog:
                 raise unexpected(self.path, None, damage) from damage
             self._size = start
             removed += 1
-        os.ftruncate(self._file, self._size)
+        self.cut(self._size)
         return removed
 
     def cut(self, size: int) -> None:
         """Keep the first ``size`` bytes."""
         self._size = size
-        os.ftruncate(self._file, size)
+        with trying_to("write to", self.path):
+            os.ftruncate(self._file, size)
 
     def sync(self) -> None:
         """Sync the file to the disk, against power failures. Raises ``StorageFailed``."""
@@ -203,7 +204,8 @@ def read_lines(path: Path, behind: TailPosition | None = None, *, without: Conta
         return
     with open_to_read(path) as file:
         if behind:
-            file.seek(behind.offset)
+            with trying_to("read", path):
+                file.seek(behind.offset)
         for number, line in enumerate(file, start=behind.lines + 1 if behind else 1):
             if not line.endswith(b"\n"):
                 return
@@ -287,7 +289,8 @@ class TailReader:
         if not self._path.exists():
             return
         with open_to_read(self._path) as file:
-            file.seek(self._offset)
+            with trying_to("read", self._path):
+                file.seek(self._offset)
             for line in file:
                 if not line.endswith(b"\n"):
                     return
@@ -322,7 +325,7 @@ def _bytes_before(path: Path, offset: int) -> bytes:
     """The bytes before ``offset`` that are digested; empty if the file is shorter."""
     length = min(offset, _TAIL)
     try:
-        with open_to_read(path) as file:
+        with open_to_read(path) as file, trying_to("read", path):
             file.seek(offset - length)
             tail = file.read(length)
     except FileNotFoundError:

@@ -77,7 +77,8 @@ class BlockFile:
 
     def cut(self, end: int) -> None:
         """Remove what follows ``end``: blocks of a step that has not happened."""
-        os.ftruncate(self._file, end)
+        with trying_to("write to", self.path):
+            os.ftruncate(self._file, end)
         self._written = self.end = end
         self._block.cache_clear()
 

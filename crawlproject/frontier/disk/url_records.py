@@ -126,7 +126,8 @@ class EarlierRecords:
 
     def cut(self, end: int) -> None:
         """Remove what follows ``end``."""
-        os.truncate(self._path, end)
+        with trying_to("write to", self._path):
+            os.truncate(self._path, end)
 
     def close(self) -> None:
         os.close(self._file)

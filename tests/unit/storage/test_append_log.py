@@ -16,7 +16,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlproject.errors import BadCrawlDir, StorageFailed
-from crawlproject.storage.append_log import AppendLog, parse_line, read_lines, write_atomically
+from crawlproject.storage.append_log import (
+    AppendLog,
+    TailPosition,
+    TailReader,
+    parse_line,
+    read_lines,
+    write_atomically,
+)
 
 records = st.dictionaries(st.text(max_size=5), st.none() | st.integers(-9, 9) | st.text(max_size=20), max_size=3)
 
@@ -142,6 +149,28 @@ def test_a_disk_that_is_gone_is_a_failed_write_too(tmp_path: Path, monkeypatch: 
         log.append(1)
     with pytest.raises(StorageFailed, match=str(log.path)):
         log.sync()
+    with pytest.raises(StorageFailed, match=f"cannot write to {log.path}: "):
+        log.cut(0)
+    with pytest.raises(StorageFailed, match=f"cannot write to {log.path}: "):
+        log.trim(lambda record: False)
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda path: [*read_lines(path, TailPosition(5))],
+        lambda path: TailReader(path, TailPosition(5)),
+        lambda path: [*TailReader(path)],
+    ],
+)
+def test_a_file_without_positions_is_a_failed_read(read: Callable[[Path], object]) -> None:
+    end, other = os.pipe()
+    path = Path(f"/dev/fd/{end}")
+    os.write(other, b"1\n")
+    os.close(other)
+    with pytest.raises(StorageFailed, match=f"cannot read {path}: "):
+        read(path)
+    os.close(end)
 
 
 LIMITED = """

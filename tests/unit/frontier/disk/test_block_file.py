@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from crawlproject.errors import StorageFailed
 from crawlproject.frontier.disk.block_file import BlockFile, place_of, zstd
+from crawlproject.frontier.disk.url_records import EarlierRecords
 
 LINES = st.one_of(st.binary(max_size=60), st.integers(1, 40_000).map(lambda size: Random(size).randbytes(size))).map(
     lambda line: line.replace(b"\n", b" ") + b"\n"
@@ -70,6 +71,18 @@ def test_what_was_not_written_when_it_was_cut_is_gone(tmp_path: Path) -> None:
     second = file.add(b"second\n")
     file.write()
     assert second == lost and [file.line(first), file.line(second)] == [b"first", b"second"]
+    file.close()
+
+
+@pytest.mark.parametrize("kind", [BlockFile, EarlierRecords])
+def test_a_cut_that_the_disk_refuses_is_a_storage_failure(
+    tmp_path: Path, kind: type[BlockFile | EarlierRecords]
+) -> None:
+    path = tmp_path / "lines"
+    path.touch()
+    file = kind(path)
+    with pytest.raises(StorageFailed, match=f"cannot write to {path}: "):
+        file.cut(-1)
     file.close()
 
 
