@@ -236,16 +236,16 @@ class TopicalSpider(scrapy.Spider):
         if setting and reason not in self._hinted:
             self._hinted.add(reason)
             logger.warning(
-                "%s is refused (%s), as all like it will be; the setting %s allows more", url, reason, setting
+                "%s is refused (%s), like all such URLs; to allow them, see the setting %s", url, reason, setting
             )
 
 
 def _asked_topic(topic: Any, topics: Any) -> Topic:
     """The topic to crawl, or the combined topics of a folder."""
     if topic and topics:
-        raise BadInput("topic", "expected one of the two, -a topic=TOPIC, or -a topics=DIR for those of a folder")
+        raise BadInput("topic", "expected either -a topic=TOPIC, or -a topics=DIR for those in a folder")
     if not (topic or topics):
-        raise BadInput("topic", "say which topic to crawl: -a topic=TOPIC, or -a topics=DIR for those of a folder")
+        raise BadInput("topic", "say which topic to crawl: -a topic=TOPIC, or -a topics=DIR for those in a folder")
     if topics:
         from crawlproject.topic.folder import load_topics
 

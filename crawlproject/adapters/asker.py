@@ -51,7 +51,7 @@ def _answer(question: str) -> str:
     line = sys.stdin.readline()
     if not line:
         raise BadInput(
-            "topic new", "there is no input; give --query, and --seed or --example where no seeds were found"
+            "topic new", "standard input has ended; give --query, and --seed or --example if no seeds are found"
         )
     return line.strip()
 

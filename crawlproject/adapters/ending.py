@@ -85,4 +85,4 @@ def tell_of_forced_end(crawler: Crawler) -> None:
     with suppress(RuntimeError):  # raised while the crawl is still being put together
         writer = crawler.get_extension(ReportWriter)
     lacking = "" if writer is not None and writer.written else ", without a report"
-    show(crawler, f"Stopped at once{lacking}. Nothing is lost: run the same command again to go on.")
+    show(crawler, f"Stopped at once{lacking}. Nothing is lost: run the same command again to resume.")

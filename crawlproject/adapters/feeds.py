@@ -159,8 +159,8 @@ class PipeStorage(StdoutFeedStorage):
         return cast("IO[bytes]", Pipe(self._stdout, self._failed))
 
     def _failed(self, failure: OSError) -> None:
-        what = "Nobody reads" if isinstance(failure, BrokenPipeError) else f"Cannot write ({failure.strerror})"
-        logger.error("%s what goes to standard output: the crawl stops. Run the same command to go on.", what)
+        what = "is closed" if isinstance(failure, BrokenPipeError) else f"cannot be written ({failure.strerror})"
+        logger.error("Standard output %s: the crawl stops. Run the same command to resume.", what)
         output_failed(self._crawler)
 
 

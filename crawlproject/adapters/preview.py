@@ -99,7 +99,7 @@ class Preview:
         if done.returncode == BAD_INPUT and not is_over:
             raise BadInput("crawl", done.stderr.strip().rpartition(f"{program}: ")[2])
         if done.returncode not in (0, STOPPED, BAD_INPUT):  # STOPPED: no host answered, so pages are missing
-            raise TopicalError(f"the look at {len(urls)} pages failed:\n{done.stderr.strip()}")
+            raise TopicalError(f"cannot fetch {len(urls)} pages:\n{done.stderr.strip()}")
 
     def _probed(
         self, url: str, visits: Mapping[str, Visit], refused: Mapping[str, str], pages: PageRepository

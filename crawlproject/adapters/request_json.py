@@ -72,7 +72,7 @@ def load_request(text: str, spider: Spider) -> Request:
         module, _, name = fields.get("_class", "scrapy.Request").rpartition(".")
         kind = find(module, name, package)  # checked before Scrapy, which would import any module
         if not (isinstance(kind, type) and issubclass(kind, Request)):
-            raise ValueError(f"{fields['_class']} is no Request")
+            raise ValueError(f"{fields['_class']} is not a Request")
         return request_from_dict(fields, spider=spider)
     except (AttributeError, ImportError, KeyError, NameError, TypeError) as cause:
         raise ValueError(f"not a request that can be made: {cause!r}") from cause
@@ -207,7 +207,7 @@ def _hidden(value: Any, fields: dict[str, Any]) -> set[str]:
 def _rich_item(module: str, name: str, fields: dict[str, Any], package: str) -> Any:
     kind = find(module, name, package)
     if not (isinstance(kind, type) and _is_item_class(kind)):
-        raise ValueError(f"{module}.{name} is no class of items of this project")
+        raise ValueError(f"{module}.{name} is not an item class of this project")
     values = {field: from_plain(part, package) for field, part in fields.items()}
     if issubclass(kind, Item):
         item = kind()

@@ -135,7 +135,7 @@ class RequestScheduler(GuardedScheduler):
         if self._folder is not None:
             self._lock = FolderLock(self._folder)
             if any(self._folder.parent.glob("requests.queue/*")):
-                logger.warning("%s holds requests of another scheduler: these are not read", self._folder.parent)
+                logger.warning("%s holds requests of another scheduler, which are ignored", self._folder.parent)
         if self.options.frontier == "redis":
             folder = self._folder or Path(data_path(f"frontier/{name}/{self.options.worker}"))
             self._lock = self._lock or FolderLock(folder)

@@ -175,7 +175,7 @@ def stop(crawler: Crawler, failure: StorageFailed | MemoryError | BadCrawlDir | 
     _reserve.clear()  # make room for the end of the crawl
     setattr(crawler, _STOPPED, failure)
     if isinstance(failure, MemoryError) and not isinstance(failure, OutOfMemory):
-        failure = OutOfMemory("no more memory is to be had")
+        failure = OutOfMemory("no memory is left")
     logger.error("%s. The crawl stops; %s.", failure, failure.advice)
     reason = FAILED if isinstance(failure, Broken) else STORAGE_FAILED
     end(crawler, OUT_OF_MEMORY if isinstance(failure, OutOfMemory) else reason)
@@ -242,7 +242,7 @@ def breaking() -> Iterator[None]:
     except (*FATAL, DropItem):
         raise
     except Exception as failure:
-        logger.exception("An exception that nobody expected")
+        logger.exception("An unexpected exception")
         raise Broken(f"{type(failure).__name__}: {failure}") from failure
 
 
@@ -297,7 +297,7 @@ class HeartbeatWatch:
         self._told = heartbeat.suspensions
         count(self._crawler, "downloader/suspensions")
         logger.warning(
-            "The process stood still for %.0f s. What was being fetched, and does not come, waits again.",
+            "The process was suspended for %.0f s. Fetches that fail because of this are repeated.",
             heartbeat.latest_suspension(),
         )
 

@@ -153,11 +153,11 @@ class CrawlScheduler(GuardedScheduler):
         connections = self.crawl.connections
         self._outage = connections.began
         if self._outage is None:
-            logger.warning("The network is back after %.0f s: the crawl goes on.", connections.latest)
+            logger.warning("The network is back after %.0f s: the crawl continues.", connections.latest)
             return
         deadline = connections.deadline()
         logger.warning(
-            "No host answers: the crawl pauses until one does%s. Nothing is lost; what failed waits for another try. "
+            "No host answers: the crawl pauses until one does%s. Nothing is lost: failed fetches are repeated later. "
             "The latest failure: %s",
             f", for {deadline - now:.0f} s at most" if deadline else "",
             connections.failure,
@@ -233,7 +233,7 @@ class CrawlScheduler(GuardedScheduler):
         if reason := self.crawl.end_reason(time()):
             if reason == NO_NETWORK:
                 logger.error(
-                    "No host answers: the crawl stops. Run the same command to resume; what failed is tried again. "
+                    "No host answers: the crawl stops. Run the same command to resume and to repeat failed fetches. "
                     "The latest failure: %s",
                     self.crawl.connections.failure,
                 )

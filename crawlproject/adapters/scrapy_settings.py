@@ -88,8 +88,8 @@ def refuse_replaced_components(settings: BaseSettings, ours: Mapping[str, Any]) 
                 continue
             raise BadSetting(
                 f"setting {name}",
-                f"expected {component!r} in it, too, or with the place None: what is given takes the place of all that the "
-                "crawler has there; an add-on (ADDONS) adds to it",
+                f"expected {component!r} in it, or the place None to disable that: this setting replaces all components of the "
+                "crawler; to add some, use an add-on (ADDONS)",
             )
 
 

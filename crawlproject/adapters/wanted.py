@@ -49,7 +49,9 @@ def wanted(
     """
     found = found_little(read_searches(folder), topic, analyzer)
     if not found:
-        raise BadInput(str(folder), f"has no search in {SEARCHES} that found little and has words that are no keywords")
+        raise BadInput(
+            str(folder), f"has no search in {SEARCHES} that found little and has words other than the keywords"
+        )
     queries = {each.query: each for each in found}
     if unknown := [query for query in chosen if query not in queries]:
         raise BadInput(f"--add {', '.join(unknown)}", f"expected some of: {', '.join(list(queries)[:SHOWN])}")

@@ -223,11 +223,11 @@ def _drain(place: FrontierPlace, worker: str) -> int:
 
     if not isinstance(place.view, DrainingView):
         print(
-            f"{program}: {place.title}: expected redis://host:port/db/crawl, where workers hear of it", file=sys.stderr
+            f"{program}: {place.title}: expected redis://host:port/db/crawl, which reaches the workers", file=sys.stderr
         )
         return BAD_INPUT
     if not place.view.drain(worker):
-        print(f"{program}: {place.title}: there is no worker {worker!r}, or it is leaving already", file=sys.stderr)
+        print(f"{program}: {place.title}: there is no worker {worker!r}, or it is already leaving", file=sys.stderr)
         return BAD_INPUT
     print(f"{worker} gives its hosts to the other workers, and ends.")
     return 0

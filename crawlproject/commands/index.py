@@ -50,7 +50,7 @@ class IndexCommand(Subcommand):
             model = search_model(self.search_model) if opts.vectors else None
             if opts.vectors and model is None:
                 raise BadSetting(
-                    "setting SEARCH_MODEL", "--vectors wants the name of a model, or an address and a name"
+                    "setting SEARCH_MODEL", "--vectors needs the name of a model, or an address and a name"
                 )
             if model is not None:  # load the model first: a wrong name must fail before the long work
                 need(f"{program} index --vectors", "content")

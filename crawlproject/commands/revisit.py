@@ -67,7 +67,7 @@ class RevisitCommand(CrawlCommand):
             for name, value in settings_of_the_starter(info).items():
                 if settings[name] != value:
                     given = shlex.quote(printable(value if isinstance(value, str) else json.dumps(value)))
-                    print(f"{name} of the crawl is left out; if that is yours: -s {name}={given}", file=sys.stderr)
+                    print(f"{name} of the crawl is ignored; to use it, give -s {name}={given}", file=sys.stderr)
             settings.set("CRAWL_DIR", str(folder), priority="cmdline")
             settings.set("CRAWL_REVISIT_ROUND", opts.pages or _tenth(folder), priority="cmdline")
             crawler = self._create_crawler("topical")

@@ -155,7 +155,7 @@ class Companion:
         """Set the weight of a word; 0 removes it. Raises ``BadInput`` unless ``word`` is one word, and ``StorageFailed``."""
         terms = self._analyzer.terms(word)
         if len(terms) != 1 or not abs(weight) <= MOST_WEIGHT:
-            raise BadInput("word", f"expected one word that is no stop word, and a number; not {word[:60]!r}")
+            raise BadInput("word", f"expected one word that is not a stop word, and a number; not {word[:60]!r}")
         self.profile.interests.pop(self._word(terms[0]), None)
         self.interests.weights.pop(terms[0], None)
         if weight:

@@ -55,7 +55,7 @@ class PersonFolder:
             text = "{}"
         except (OSError, UnicodeDecodeError) as wrong:
             raise BadInput(
-                str(self.path), f"cannot be read ({wrong}); correct it, or delete the file to begin anew"
+                str(self.path), f"cannot be read ({wrong}); correct it, or delete the file to start over"
             ) from None
         profile = read_profile(text, str(self.path))
         self._seen = seen
@@ -68,7 +68,7 @@ class PersonFolder:
     def save(self, profile: Profile) -> None:
         """Write the profile. Raises ``StorageFailed``, and ``BadInput`` if it was edited meanwhile."""
         if self.is_changed():
-            raise BadInput(str(self.path), "was edited meanwhile")
+            raise BadInput(str(self.path), "was edited meanwhile; reload it")
         write_atomically(self.path, [profile.text().encode()], sync=False, private=True)
         self._seen = self._stamp()
 

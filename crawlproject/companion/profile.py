@@ -69,9 +69,9 @@ def read_profile(text: str, place: str) -> Profile:
         found = json.loads(text)
         json.dumps(found, ensure_ascii=False).encode()  # refuses lone surrogates such as \ud800
     except (ValueError, RecursionError) as wrong:
-        raise BadInput(place, f"is no JSON ({wrong}); correct it, or delete the file to begin anew") from None
+        raise BadInput(place, f"is not JSON ({wrong}); correct it, or delete the file to start over") from None
     if not isinstance(found, dict):
-        raise BadInput(place, "expected a JSON object; correct it, or delete the file to begin anew")
+        raise BadInput(place, "expected a JSON object; correct it, or delete the file to start over")
     unknown = [name for name in found if name not in _TOP]
     if unknown:
         raise BadInput(place, f"there is no field {unknown[0]!r}; there is {', '.join(_TOP)}")

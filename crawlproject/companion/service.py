@@ -111,7 +111,7 @@ class CompanionService(LoopbackServer):
         asked = await self._asked(request, most=_MOST_BODY)
         url, html, seconds = _text(asked, "url", _URL), _text(asked, "html", _MOST_BODY, ""), _seconds(asked, 0.0)
         if asked.get("private"):
-            raise BadInput("page", "pages of private windows are not taken")
+            raise BadInput("page", "pages of private windows are not accepted")
         if asked.get("verdict", "") not in ("", "saved", "dismissed"):
             raise BadInput("verdict", "expected saved or dismissed")
         counts: Mapping[str, int] = {}

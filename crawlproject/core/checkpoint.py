@@ -223,7 +223,7 @@ class Checkpoints:
         with file.path.open("rb") as data:
             head = orjson.loads(data.readline())
             if {name: head.get(name) for name in _FORMAT} != _FORMAT:
-                raise ValueError("it is of another version")
+                raise ValueError("it was written by another version")
             sections = {each["name"]: (each, data.read(each["size"])) for each in head["sections"]}
         if any(each["digest"] != _digest(state) for each, state in sections.values()):
             raise ValueError("it is damaged")
@@ -232,9 +232,9 @@ class Checkpoints:
         place, links = TailPosition.from_json(head["place"]), TailPosition.from_json(head["links"])
         for log, behind in ((HISTORY, place), (LINKS, links)):
             if TailReader(self._folder.path / log, behind).restarted:
-                raise ValueError("it is of another history")
+                raise ValueError("it belongs to another history")
         if not place.offset:
-            raise ValueError("it is of no history")
+            raise ValueError("it belongs to no history")
         states = {name: state for name, (each, state) in sections.items() if self._is_fit(each)}
         ordering = states.pop(ORDERING, None)
         others = {

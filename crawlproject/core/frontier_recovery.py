@@ -84,7 +84,7 @@ class HistoryRecovery:
             frontier.record_lines(history.lines)
         services.folder.warnings.append(
             f"{services.folder.path / HISTORY} had lost {missing} lines: "
-            f"{len(self._lost)} URLs that the frontier took for done wait again"
+            f"{len(self._lost)} URLs that the frontier counted as done are queued again"
         )
 
 
@@ -129,7 +129,7 @@ class FrontierRecovery:
         if services.peers.was_forgotten:
             what = "the server had lost this crawl"
         services.folder.warnings.append(
-            f"{what}: from {len(services.folder.history)} fetches and their links it was made again, {found} URLs wait"
+            f"{what}: rebuilt from {len(services.folder.history)} fetches and their links, {found} URLs are waiting"
         )
 
     def _done(self, visit: Visit) -> None:

@@ -93,7 +93,7 @@ def refuse_fields(found: Sequence[Mapping[str, Any]], *things: HasFields) -> Non
     for values, thing in zip(found, things, strict=True):
         types = {name: type(getattr(thing, name)) for name in thing.LEARNED}
         if {name: type(value) for name, value in values.items()} != types:
-            raise Unfit(f"the fields of {type(thing).__name__}")
+            raise Unfit(f"the fields of {type(thing).__name__} differ")
 
 
 def empty_table(places: int, dtype: npt.DTypeLike) -> memoryview[int]:
@@ -236,7 +236,7 @@ class Method:
         _refuse_strangers(type(owner).__module__, type(owner).__name__, "")
         found = getattr(owner, name)
         if not isinstance(found, MethodType) or name.startswith("__"):
-            raise Unfit(f"{name} is no method")
+            raise Unfit(f"{name} is not a method")
         return found
 
 
@@ -260,7 +260,7 @@ class _Unpickler(pickle.Unpickler):
         _refuse_strangers(module, name, self._package)
         found = getattr(importlib.import_module(module), name)
         if name not in _OTHERS.get(module, ()) and getattr(found, "__module__", None) != module:
-            raise Unfit(f"{module}.{name} is imported there")
+            raise Unfit(f"{module}.{name} is defined elsewhere")
         return found
 
 

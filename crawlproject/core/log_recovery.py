@@ -47,13 +47,13 @@ def recover_logs(services: Services) -> None:
         damaged, what = log.damaged, f"{path} had lost lines"
         if damaged:
             which = ", ".join(map(str, damaged[:_NAMED])) + ", ..." * (len(damaged) > _NAMED)
-            what = f"{path} had other bytes than were written in {counted(len(damaged), 'line')} ({which})"
+            what = f"{path} was damaged in {counted(len(damaged), 'line')} ({which})"
         if lines > expected:
             is_known = _is_last_link(history.last_source) if log is folder.links else _is_last_item(history.last_item)
             lines -= log.trim(_Surplus(lines - expected, is_known))
         if lines > expected and not history.revisits:
             log.replace_all(found for url, found in _by(path, key, damaged) if history.has_line(url))
-            folder.warnings.append(f"{path} had lines of pages that the history does not know: they are removed")
+            folder.warnings.append(f"{path} had lines of pages that are not in the history: they were removed")
             lines, damaged = log.count(), ()
         if lines < expected or damaged:
             log.replace_all(recovery.lines(damaged))
@@ -102,8 +102,8 @@ class _Recovery(ABC):
         """Yield all lines, with those that were lost or ``damaged`` made again."""
 
     def message(self, what: str) -> str:
-        lost = f"; of {self.gone} there is no page file, and theirs are lost" if self.gone else ""
-        return f"{what}: the {self.name} of {self.made} pages were made again{lost}"
+        lost = f"; those of {self.gone} pages without a file are lost" if self.gone else ""
+        return f"{what}: the {self.name} of {self.made} pages were rebuilt{lost}"
 
     def _page(self, visit: Visit) -> Page | None:
         services = self._services

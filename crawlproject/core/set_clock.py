@@ -20,7 +20,7 @@ def warning(seconds: float) -> str:
     """The warning to show."""
     return (
         f"the clock was set back by {seconds:,.0f} s or more since the last run: "
-        "hosts rest as long as they would have, by the clock as it is now"
+        "hosts still rest for the time that was left"
     )
 
 

@@ -40,7 +40,7 @@ _MEANINGS = {
     "local_rank": "links on pages with the keywords first, by PageRank among those",
     "intelligent": "learns from words, URLs and neighbours which links are good",
     "reinforcement": "learns which words of a link lead to relevant pages, also later",
-    "tag_path_bandit": "learns at which places of a page the good links stand",
+    "tag_path_bandit": "learns where on a page the good links are",
     "tres": "learns by reinforcement which paths lead to relevant pages",
     "qfirst": "links on well-written pages first, on the topic or not",
     "qmin": "as qfirst, but all pages with the link must be well written",
@@ -162,7 +162,7 @@ def _new_folder(root: Path, name: str) -> Path:
         except FileExistsError:
             continue
         return folder
-    raise FileExistsError(f"{name}: there are thousands")
+    raise FileExistsError(f"{name}: thousands of folders have this name")
 
 
 def _topic_text(name: str, form: CrawlForm, ordering: str) -> str:
@@ -179,7 +179,7 @@ def _urls(typed: str) -> list[str]:
         try:
             canonical_url(_with_scheme(_CONTROLS.sub("", seed)))
         except InvalidUrl as refused:
-            wrong.append(f"{seed[:100]!r} is no address of a page ({refused.why})")
+            wrong.append(f"{seed[:100]!r} is not the address of a page ({refused.why})")
         else:
             if _TWO.search(seed):
                 wrong.append(f"{seed[:100]!r} looks like several: write each on a line of its own")

@@ -80,7 +80,7 @@ class Question:
             raise BadInput("--threshold", f"expected a number, not {self.threshold}")
         if self.importance and self.measure in OF_TARGETS:
             raise BadInput(
-                "--importance", f"expected another measure than {self.measure}, which depends on targets only"
+                "--importance", f"expected a measure other than {self.measure}, which depends on targets only"
             )
         if self.measure in OF_CLICKS and self.clicks is None:
             raise BadInput(f"--measure {self.measure}", "expected --clicks FILE")

@@ -97,7 +97,7 @@ def find_runs(folder: Path, warn: Callable[[str], object] | None = None) -> list
         except BadCrawlDir as damage:
             if warn is None:
                 raise
-            warn(f"left out, for it is damaged: {damage}")
+            warn(f"left out because it is damaged: {damage}")
     if not found:
         raise BadInput(str(folder), f"expected crawl folders below it, but found no {MANIFEST}")
     runs = _name_apart(found)
@@ -142,7 +142,7 @@ def _why_untimed(run: RunFolder) -> str:
         return f"expected runs with times, but {run.path} does not say when it started"
     if run.info.started == VIRTUAL_START and CONCURRENT_REQUESTS not in run.info.settings:
         return (
-            f"expected rehearsals with times, but {run.path} is of an older version, whose clock was another: repeat it"
+            f"expected rehearsals with times, but {run.path} was made by an older version with another clock: repeat it"
         )
     return ""
 

@@ -40,7 +40,7 @@ class SearchServer:
             raise BadInput(f"URL {_without_secrets(url)!r}", _WISH)
         if not _ASCII.fullmatch(prefix):
             raise BadInput(
-                f"URL {_without_secrets(url)!r}", f"{_WISH}; other letters and spaces of a path are %-encoded"
+                f"URL {_without_secrets(url)!r}", f"{_WISH}; %-encode spaces and non-ASCII letters of the path"
             )
         if not _INDEX.fullmatch(self.index):
             wish = f"{_WISH}; {self.index!r} is not an index name: lower-case letters, digits, _ . -"

@@ -20,7 +20,7 @@ def written_whole(path: Path) -> Iterator[BinaryIO]:
     ``StorageFailed`` if a write fails.
     """
     if not path.name or (path.exists() and not path.is_file()):
-        raise BadInput(str(path), "expected the name of a new file, or of one that is written anew")
+        raise BadInput(str(path), "expected the name of a new file, or of one to replace")
     draft = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         with trying_to("write", path):

@@ -127,7 +127,7 @@ def join_frontier(
     from crawlproject.frontier.redis.joining import join
 
     if not name:
-        raise BadSetting("setting FRONTIER_REDIS_NAME", "say how the crawl is called in Redis")
+        raise BadSetting("setting FRONTIER_REDIS_NAME", "expected a name for the crawl in Redis")
     server = server_of(options)
     return join(
         server,

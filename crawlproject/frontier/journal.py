@@ -75,7 +75,7 @@ class ChangeLog:
                         change = change._replace(until=min(change.until - behind, latest[type(change)]))
                     store.apply(change)
             except (AttributeError, KeyError, TypeError, ValueError) as cause:
-                wish = f"a change that cannot have happened ({type(cause).__name__}: {cause})"
+                wish = f"an impossible change ({type(cause).__name__}: {cause})"
                 raise self._damage(number, wish) from cause
         if not self._has_classes:
             store.read_classes_in_scores()

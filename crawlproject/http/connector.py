@@ -133,7 +133,7 @@ def raise_limit() -> int:
     try:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wish, hard))
     except (OSError, ValueError) as refused:  # macOS has another, lower limit
-        logger.info("at most %d files may be open: %s", soft, refused)
+        logger.info("cannot raise the limit of %d open files: %s", soft, refused)
         return soft
     return wish
 

@@ -195,7 +195,7 @@ class PrivateGuard:
         if without_port(host).lower() not in ("localhost", "127.0.0.1", "[::1]"):
             return "the Host header must be the loopback address of this machine, not a name (DNS rebinding)"
         if not is_loopback(peer):
-            return "only this machine is answered"
+            return "requests from other machines are refused"
         if is_open and method == "GET":
             return None
         if not hmac.compare_digest(headers.get(PRIVATE_TOKEN, "").encode(), self._token.encode()):

@@ -53,7 +53,7 @@ class VirtualWebDownloadHandler(BaseDownloadHandler):
 
     def __init__(self, crawler: Crawler, web: Web, latency: float = 0.0) -> None:
         if not is_asyncio_available():
-            raise NotConfigured("VIRTUAL_WEB needs asyncio: leave TWISTED_REACTOR as it is in crawlproject/settings.py")
+            raise NotConfigured("VIRTUAL_WEB needs asyncio: set TWISTED_REACTOR as in crawlproject/settings.py")
         super().__init__(crawler)
         self._web = web
         self._latency = latency

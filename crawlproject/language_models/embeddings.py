@@ -57,7 +57,7 @@ def of_model(name: str, setting: str, address: str = "an address") -> Embed:
     library = next((library for library in LIBRARIES if find_spec(library) is not None), None)
     if library is None:
         raise BadSetting(
-            place, f"wants a model (pip install model2vec, or sentence-transformers, and its name), or {address}"
+            place, f"needs a model (pip install model2vec, or sentence-transformers, and its name), or {address}"
         )
     if not name:
         raise BadSetting(place, f"expected the name or the folder of a model of {library}")

@@ -97,8 +97,7 @@ def refuse_foreign_files(folder: Path) -> None:
         for name in _LOGS:
             path = folder / name
             if path.is_file() and path.stat().st_size:
-                wish = f"holds {name}, but no {MANIFEST}, so it is no crawl's; choose another folder, or restore it"
-                wish += "; an empty one is written anew"
+                wish = f"holds {name}, but no {MANIFEST}: choose another folder, or restore the file (an empty one is enough)"
                 raise BadCrawlDir(str(folder), wish)
     refuse_unsigned(folder / REPORT, REPORT_SIGNS)
 

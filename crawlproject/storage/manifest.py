@@ -101,11 +101,11 @@ class Manifest:
             )
         seeds = {visit.url for visit in beginning if visit.parent is None}
         if seeds and not seeds & set(self.asked["topic"]["seeds"]):
-            wish = f"{damage.wish}, and the first fetches here were of other seeds than those of this topic"
+            wish = f"{damage.wish}; the first fetches in this folder were of seeds of another topic"
             raise BadCrawlDir(damage.place, wish)
         self.warnings.append(
-            f"{self._path} was damaged ({damage.why}): it is written anew, from this topic and these settings, and the "
-            f"damaged one is kept as {DAMAGED}. Nothing else is lost"
+            f"{self._path} was damaged ({damage.why}): it is rewritten from this topic and these settings, and the "
+            f"damaged file is kept as {DAMAGED}. Nothing else is lost"
         )
         return {**self.asked, "started": beginning[0].at - beginning[0].seconds}
 
@@ -151,7 +151,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     except OSError as error:
         raise BadCrawlDir(str(path), f"expected the manifest of a crawl ({error})") from None
     if not isinstance(found, dict) or not isinstance(found.get("version", VERSION), int):
-        raise DamagedManifest(path, "it is no JSON object of ours")
+        raise DamagedManifest(path, "it is not a JSON object of this crawler")
     if found.get("version", VERSION) != VERSION:
         raise BadCrawlDir(str(path), f"expected the manifest of a crawl, version {VERSION}")
     if "version" not in found or not isinstance(found.get("topic"), dict):

@@ -24,7 +24,7 @@ _VISIT_FIELDS = frozenset(item.name for item in fields(Visit))
 _COUNTED = ("at", "seconds", "relevance", "spam", "size", "number")
 _YEAR_10000 = 253_402_300_800.0  # in seconds since the epoch: no date is later
 
-REMEDY = "crawl the same topic into this folder, and it is written anew"  # for a damaged manifest
+REMEDY = "crawl the same topic into this folder to rewrite it"  # for a damaged manifest
 RELEVANT = 0.1  # threshold when the manifest has no PAGE_RELEVANT
 
 

@@ -50,7 +50,7 @@ class Remote:
         self.address = address.rstrip("/")
         scheme, _, path = self.address.partition("://")
         if not path.strip("/"):
-            raise BadInput(address, "expected a bucket or a folder behind ://")
+            raise BadInput(address, "expected a bucket or a folder after ://")
         self._files, self._path = _opened(scheme.lower(), self.address)
         if scheme.lower() in ("file", "local"):
             refuse_crawl_file(Path(self._path))

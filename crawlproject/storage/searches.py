@@ -24,7 +24,7 @@ SEARCHES = "searches.jsonl"
 LONGEST = 500  # characters of a query that are kept
 MOST = 100  # queries of a file that count, the most frequent ones
 
-_WISH = "expected a query on each line and, behind a tab, how often it is asked, above 0; or a log of searches"
+_WISH = "expected a query on each line and, after a tab, how often it is asked, above 0; or a log of searches"
 _LEFT_OUT = re.compile(r'(?<!\S)-(?:"[^"]*"|\S+)|\b(?:AND|OR|NOT)\b|\b\w+:(?=\S)')  # -word, operators, title:
 _MARKS = re.compile(r'[+"()*]')
 

@@ -51,7 +51,7 @@ def is_digest(url: str) -> bool:
 def post_url(url: str, body: str) -> str:
     """Return the POST URL for ``url`` and ``body``. Raises ``ValueError`` for a fragment, or a body not of ``FORM_TYPE``."""
     if "#" in url or not is_form_body(body):
-        raise ValueError(f"expected a URL without a fragment, and a body as forms send it: {url!r}, {body!r}")
+        raise ValueError(f"expected a URL without a fragment, and a URL-encoded body: {url!r}, {body!r}")
     return f"{url}{_MARK}{body}"
 
 

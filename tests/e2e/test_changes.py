@@ -112,7 +112,7 @@ def test_what_a_folder_would_run_is_left_out_and_told(folder: Path) -> None:
     done = scrapy("revisit", folder, "--pages", 3, **AT_ONCE, TOPIC_RELEVANCE="terms")
     assert done.returncode == 0, done.stderr
     for name, value in (("CRAWL_BROWSER", "'/tmp/its own'"), ("TOPIC_RELEVANCE", "its:Judge")):
-        assert f"{name} of the crawl is left out; if that is yours: -s {name}={value}" in done.stderr
+        assert f"{name} of the crawl is ignored; to use it, give -s {name}={value}" in done.stderr
     assert json.loads(path.read_text())["settings"]["crawl_browser"] == ""
 
 

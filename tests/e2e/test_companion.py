@@ -160,7 +160,7 @@ def test_an_edit_of_the_profile_holds_and_a_slip_is_told(tmp_path: Path) -> None
         path.write_text('{"interests": {"lighthouse": 9}}')
         assert service.panel()["interests"] == [{"word": "lighthouse", "weight": 9}]
         path.write_text('{"interests": {"lighthouse": }}')
-        assert "is no JSON" in service.panel()["error"]
+        assert "is not JSON" in service.panel()["error"]
         assert service.ask("/api/judge", {"url": NACRE, "verdict": "saved"})[0] == 400
         assert path.read_text() == '{"interests": {"lighthouse": }}'
         path.unlink()
@@ -229,7 +229,7 @@ def test_what_keeps_it_from_starting(tmp_path: Path) -> None:
         assert taken.returncode == 2 and "COMPANION_PORT" in taken.stderr and "Traceback" not in taken.stderr
     (tmp_path / "me" / "profile.json").write_text("{")
     damaged = scrapy("companion", COMPANION_DIR=tmp_path / "me", COMPANION_PORT=0)
-    assert damaged.returncode == 2 and "delete the file to begin anew" in damaged.stderr
+    assert damaged.returncode == 2 and "delete the file to start over" in damaged.stderr
     wrong = scrapy("companion", COMPANION_ORDERING="bestfirst", COMPANION_DIR=tmp_path / "me2", COMPANION_PORT=0)
     assert wrong.returncode == 2 and "did you mean best_first?" in wrong.stderr
     assert scrapy("companion", "--extension").stdout.strip() == str(EXTENSION)

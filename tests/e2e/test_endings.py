@@ -113,7 +113,7 @@ def test_whoever_reads_a_part_of_the_items_ends_the_crawl_with_one_message(tmp_p
             said = process.stderr.read()
             assert process.wait(60) == 3, said
     messages = said.partition("Crawl ended (output_failed)")[0]
-    assert messages.count("\n") == 1 and "Nobody reads what goes to standard output" in messages, said
+    assert messages.count("\n") == 1 and "Standard output is closed" in messages, said
     assert 1 < len(stored(folder)) < 401 and (folder / "report.html").exists()
     assert not (folder / "finished.json").exists()
 

@@ -69,7 +69,7 @@ def test_an_endless_calendar_comes_last_says_so_and_ends_by_ctrl_c(tmp_path: Pat
             assert process.wait(60) == 3
         said = process.said()[1]
     assert said.count("For half a minute") == 1
-    assert "nothing was fetched but pages that say nothing new, such as http://127.0.0.1" in said
+    assert "only pages that say nothing new were fetched, such as http://127.0.0.1" in said
     assert "Ctrl-C" in said and "CRAWL_MAX_PAGES" in said and "only pages that say nothing new are left" in said
 
     fetched = [line["url"].partition(f":{port}")[2] for line in history(folder)]

@@ -55,7 +55,7 @@ def test_a_broken_judge_changes_nothing_but_what_is_said(broken: JudgeServer, tm
         settings = {**LLM, "JUDGE_URL": server.url, "JUDGE_SECONDS": 0.5, "CONCURRENT_REQUESTS": 1}
         done = crawl(TOPIC, tmp_path / "llm", CRAWL_MAX_PAGES=40, **settings)
     assert done.returncode == 0, done.stderr
-    assert done.stderr.count("the judge llm gives no answer") == 1
+    assert done.stderr.count("the judge llm does not answer") == 1
     assert relevance_of(tmp_path / "llm") == relevance_of(tmp_path / "terms")
     stats = counters(tmp_path / "llm")
     reason = "timeout" if broken.hangs else "status 503"

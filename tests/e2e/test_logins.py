@@ -49,7 +49,7 @@ def test_only_the_host_of_a_login_gets_it_and_it_is_in_no_file(tmp_path: Path) -
     assert {"http://wiki.example/", "http://wiki.example/in", "http://wiki.example/away"} <= wiki.keys()
     assert all(keys == [SECRET] * len(keys) for keys in wiki.values())
     assert asked["http://other.example/landed"] == asked["http://other.example/"] == [None]
-    assert "asked without the login" not in (tmp_path / "log").read_text()
+    assert "fetched without the login" not in (tmp_path / "log").read_text()
     assert "http://wiki.example/logout" not in asked and refusals(folder)["login/logout"]
     for path in [tmp_path / "log", *filter(Path.is_file, folder.rglob("*"))]:
         data = path.read_bytes()
@@ -115,4 +115,4 @@ def test_a_login_of_a_host_is_not_sent_in_clear(tmp_path: Path) -> None:
             CRAWL_LOGINS=tmp_path / "logins.toml",
         )
     assert done.returncode == 0 and asked and not any(asked)
-    assert done.stderr.count("http://wiki.example is asked without the login") == 1, done.stderr
+    assert done.stderr.count("http://wiki.example is fetched without the login") == 1, done.stderr

@@ -36,7 +36,7 @@ def test_a_process_that_is_suspended_loses_nothing(tmp_path: Path, frontier: str
         process.send_signal(signal.SIGCONT)
         said = process.communicate(timeout=120)[1]
     assert process.returncode == 0, said
-    assert "stood still for" in said
+    assert "was suspended for" in said
     lines = history(folder)
     assert [line["error"] for line in lines if line["error"]] == []
     assert stored(folder) == set(web.replies) and len(lines) == len(web.replies)

@@ -30,11 +30,11 @@ def test_a_topic_from_a_query_and_examples(tmp_path: Path) -> None:
     assert topic.settings == {"CRAWL_MAX_PAGES": 70}
     assert f"scrapy crawl topical -a topic={path} -s" in done.stdout and done.stdout.count("-s VIRTUAL_WEB=sample") == 2
     wordless = scrapy("topic", "new", path.with_name("and.toml"), "--query", "the, and", "--seed", SEEDS[0])
-    assert wordless.returncode == 2 and f"{path.with_name('and.toml')}: keywords: wants a word" in wordless.stderr
+    assert wordless.returncode == 2 and f"{path.with_name('and.toml')}: keywords: expected a word" in wordless.stderr
     assert [each.name for each in path.parent.iterdir()] == ["reef.toml"]
     path.with_name("and.toml").write_text(f'keywords = ["the"]\nseeds = ["{SEEDS[0]}"]\n')
     crawled = scrapy("crawl", "topical", "-a", f"topic={path.with_name('and.toml')}", CRAWL_DIR=tmp_path / "and")
-    assert crawled.returncode == 2 and f"{path.with_name('and.toml')}: keywords: wants a word" in crawled.stderr
+    assert crawled.returncode == 2 and f"{path.with_name('and.toml')}: keywords: expected a word" in crawled.stderr
     again = scrapy("topic", "new", path, "--query", "x", "--seed", SEEDS[0])
     assert again.returncode == 2 and "the file exists" in again.stderr and load_topic(path) == topic
 
@@ -54,7 +54,7 @@ def test_a_query_alone_finds_its_seeds(tmp_path: Path) -> None:
 
     path.unlink()
     nothing = scrapy(*alone[:-1], tmp_path / "none")
-    assert nothing.returncode == 2 and "where no seeds were found" in nothing.stderr and not path.exists()
+    assert nothing.returncode == 2 and "if no seeds are found" in nothing.stderr and not path.exists()
     assert "none were found in earlier crawls, SEED_FILES and SEED_SEARCH_URL" in nothing.stderr
 
 
@@ -72,7 +72,7 @@ def test_a_topic_by_asking(tmp_path: Path) -> None:
         command("topic", "new", tmp_path / "other.toml"),
         cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
     )  # fmt: skip
-    assert silent.returncode == 2 and "there is no input" in silent.stderr
+    assert silent.returncode == 2 and "standard input has ended" in silent.stderr
 
 
 @pytest.fixture

@@ -173,4 +173,4 @@ def test_conflicts_are_one_message_with_file_and_field(tmp_path: Path) -> None:
     assert "crawl.CRAWL_MAX_PAGES: 5, but" in done.stderr and str(path) in done.stderr
     assert not (tmp_path / "crawl").exists()
     both = scrapy("crawl", "topical", "-a", f"topics={topics}", "-a", "topic=demo")
-    assert both.returncode == 2 and "expected one of the two, -a topic=TOPIC, or -a topics=DIR" in both.stderr
+    assert both.returncode == 2 and "expected either -a topic=TOPIC, or -a topics=DIR" in both.stderr

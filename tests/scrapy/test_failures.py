@@ -119,7 +119,7 @@ def test_an_item_that_a_pipeline_does_not_return(
     failures.item_replaced(item, {"url": SEED})  # its lease has ended
     assert only_line(crawl)["error"] == ("" if is_committed else "lost") and crawl.frontier.leases() == 0
     assert [url.url for url in crawl.frontier.waiting()] == [f"{SEED}more"] * is_committed
-    assert [record.getMessage().partition(" in place")[0] for record in caplog.records] == [
+    assert [record.getMessage().partition(" instead")[0] for record in caplog.records] == [
         "A pipeline returned nothing"
     ]
 
@@ -152,7 +152,7 @@ def test_another_item_of_a_response_is_not_taken_for_its_page(tmp_path: Path) ->
     assert len(stored(tmp_path / "crawl")) == 5
     lost = [line["url"] for line in read_lines(tmp_path / "crawl" / "history.jsonl") if line["error"] == "lost"]
     assert lost and all("nacre" in url for url in lost)
-    assert done.stderr.count("A pipeline returned nothing in place") == 1
+    assert done.stderr.count("A pipeline returned nothing instead") == 1
 
 
 def test_a_disk_that_refuses_stops_the_crawl(crawl: Crawl, crawler: Any) -> None:

@@ -110,7 +110,7 @@ def test_the_last_class_is_named_only_when_nothing_else_is_left():
 
 @pytest.mark.parametrize(("reason", "resumable"), [("shutdown", True), ("no network", True), ("page budget", False)])
 def test_whoever_stops_a_crawl_is_told_how_to_go_on(reason, resumable):
-    assert ("Run the same command again to go on." in summary_line(source(), 10, 5.0, 2.0, reason)) == resumable
+    assert ("Run the same command again to resume." in summary_line(source(), 10, 5.0, 2.0, reason)) == resumable
 
 
 def test_an_empty_frontier_has_no_best():
@@ -303,7 +303,7 @@ def test_what_goes_on_for_ever_is_told_once_with_an_example_and_what_ends_it(mon
     for words in (
         "nothing new",
         "http://a.example/calendar/2031/05/",
-        "for ever",
+        "without end",
         "Ctrl-C",
         "CRAWL_MAX_PAGES",
         "CRAWL_MIN_HARVEST",

@@ -69,8 +69,8 @@ class Failures(Component):
             return
         if not self._has_warned:
             logger.warning(
-                "A pipeline returned %s in place of the item that it got. Behind 400 the links of such a page are followed all "
-                "the same, before that the page is lost: `process_item` has to return the item.",
+                "A pipeline returned %s instead of its item, but `process_item` must return the item. If the pipeline has a "
+                "number below 400, the page is lost; above 400, the page and its links are kept.",
                 "nothing" if returned is None else f"a {type(returned).__name__}",
             )
         self._has_warned = True

@@ -136,9 +136,9 @@ class Progress:
             self._told.add(left)
             show(
                 self._crawler,
-                f"For half a minute nothing was fetched but {left}, such as {source.taken_last}. "
-                f"{counted(source.frontier_size, 'URL')} may lead to more for ever, as the months of a calendar do. "
-                "Ctrl-C ends the crawl; so does a limit, such as -s CRAWL_MAX_PAGES=5000, -s CRAWL_MAX_SECONDS=3600 or "
+                f"For half a minute, only {left} were fetched, such as {source.taken_last}. "
+                f"{counted(source.frontier_size, 'URL')} may lead to more without end, like the months of a calendar. "
+                "End the crawl with Ctrl-C, or set a limit, such as -s CRAWL_MAX_PAGES=5000, -s CRAWL_MAX_SECONDS=3600 or "
                 "-s CRAWL_MIN_HARVEST=0.05.",
             )
 
@@ -228,7 +228,7 @@ def summary_line(source: CrawlStats, new_pages: int, elapsed: float, speed: floa
     if source.unfollowed:
         lines.append(f"{counted(source.unfollowed, 'link')} of pages that ask for it (nofollow) not followed.")
     if reason in _RESUMABLE:
-        lines.append("Run the same command again to go on.")
+        lines.append("Run the same command again to resume.")
     report = source.report_path
     if report is not None and report.exists():
         lines.append(f"Report: {report}")

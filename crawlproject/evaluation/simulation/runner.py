@@ -238,7 +238,7 @@ def finished(folder: Path, topic: Topic, options: Options, concurrency: int) -> 
     """
     found = read_manifest(folder)
     if (folder / ITEMS).exists():
-        raise BadCrawlDir(str(folder), "holds a crawl that is no rehearsal; choose another folder for the runs")
+        raise BadCrawlDir(str(folder), "holds a crawl that is not a rehearsal; choose another folder for the runs")
     if found.get("reason") and found.get("stats", {}).get("history/pages", 1):
         held_topic = found["topic"]
         for name, value in (("keywords", topic.keywords), ("seeds", topic.seeds)):

@@ -93,8 +93,8 @@ class _Embedding:
         except (NoAnswer, KeyboardInterrupt) as stopped:
             self._writer.commit()
             if isinstance(stopped, NoAnswer):
-                wish = f"{self._writer.state.rows:,} chunks are kept: run the same command to go on"
-                raise ServerFailed(f"the model {self._model.name} gives no answer ({stopped.reason}); {wish}") from None
+                wish = f"{self._writer.state.rows:,} chunks are kept: run the same command to resume"
+                raise ServerFailed(f"the model {self._model.name} does not answer ({stopped.reason}); {wish}") from None
             raise
         for gone in self._writer.known.keys() - seen:
             self._writer.remove(gone)

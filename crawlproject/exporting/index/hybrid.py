@@ -55,7 +55,7 @@ def search(
         if len(question) != state.dimensions:
             raise NoAnswer("a vector of another length")
     except NoAnswer as failure:
-        note = f"by words alone: the model {model.name} gives no answer ({failure.reason})"
+        note = f"by words alone: the model {model.name} does not answer ({failure.reason})"
         return noted(words.search(query, limit, offset), note)
     return _fused(words, query, _reader(crawl_dir.resolve(), state, changed).nearest(question, DEPTH), limit, offset)
 

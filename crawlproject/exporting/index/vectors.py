@@ -85,7 +85,7 @@ def written(crawl_dir: Path) -> int:
 
 def damaged(path: Path, damage: object) -> BadCrawlDir:
     """Return the error for vectors that cannot be read."""
-    advice = f"{program} index --vectors --rebuild makes new ones, without {path.parent} the text is searched"
+    advice = f"{program} index --vectors --rebuild creates new ones; to search the text only, remove {path.parent}"
     return BadCrawlDir(str(path), f"the vectors cannot be read ({damage}); {advice}")
 
 
@@ -93,7 +93,7 @@ def other_model(state: VectorState, model: Embedder) -> BadSetting:
     """Return the error for vectors that are of another model than that of the query or the new pages."""
     wish = f"the vectors of this crawl are those of {state.model!r}, not of {model.name!r}"
     return BadSetting(
-        "setting SEARCH_MODEL", f"{wish}; name that, or make new ones: {program} index --vectors --rebuild"
+        "setting SEARCH_MODEL", f"{wish}; name that model, or create new vectors: {program} index --vectors --rebuild"
     )
 
 
@@ -106,7 +106,7 @@ class VectorReader:
         kind = _row(state.dimensions)
         for path, size in ((self._rows_path, state.rows * kind.itemsize), (self._lines_path, state.bytes)):
             if (there := _size(path)) < size:
-                raise damaged(path, f"{there:,} bytes of {size:,} are there")
+                raise damaged(path, f"it has {there:,} of {size:,} bytes")
         self.rows: Any = np.memmap(self._rows_path, kind, "r", shape=(state.rows,)) if state.rows else np.zeros(0, kind)
 
     def nearest(self, question: Vectors, pages: int) -> list[Passage]:
@@ -117,7 +117,7 @@ class VectorReader:
             cosines[start : start + _BLOCK] = block["numbers"].astype(np.float32) @ question
             cosines[start : start + _BLOCK] *= block["factor"]
         if not np.isfinite(cosines).all():
-            raise damaged(self._rows_path, "it has what is no number")
+            raise damaged(self._rows_path, "it contains values that are not numbers")
         wanted = min(_CANDIDATES * pages, len(cosines))
         best = np.argpartition(-cosines, wanted - 1)[:wanted] if wanted else np.zeros(0, int)
         found: dict[bytes, int] = {}

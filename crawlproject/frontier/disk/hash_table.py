@@ -187,7 +187,7 @@ class HashTable:
             self._directory = array("i", [first])
 
     def _damage(self) -> BadCrawlDir:
-        return BadCrawlDir(str(self._headers.path), f"expected segments of which each has its own first bits; {REMEDY}")
+        return BadCrawlDir(str(self._headers.path), f"expected one segment for each prefix of the keys; {REMEDY}")
 
     def _split(self, place: int) -> None:
         """Split the segment at this place of the directory."""

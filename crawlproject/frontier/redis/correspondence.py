@@ -166,7 +166,7 @@ class Correspondence:
     def _pass_over(self, sender: bytes, damage: Exception) -> None:
         if not self._warned:
             logger.warning(
-                "Worker %s sends what this one cannot read (%r): do all run one version?",
+                "Cannot read a message of the worker %s (%r): do all workers run the same version?",
                 sender.decode(errors="replace"),
                 damage,
             )

@@ -336,10 +336,10 @@ class RedisExchange:
                 return answer
             now = time.monotonic()
             if now > self._give_up_at:
-                raise ServerFailed(f"Redis gives no answer: {reason}")
+                raise ServerFailed(f"Redis does not answer: {reason}")
             if not reminded or now - reminded > _REMIND:
                 short = str(reason).partition(" script: ")[0]
-                logger.warning("Redis gives no answer (%s): the crawl waits, nothing is lost", short)
+                logger.warning("Redis does not answer (%s): the crawl waits, nothing is lost", short)
                 reminded = now
             time.sleep(_PAUSES[min(tries, len(_PAUSES) - 1)])
             tries += 1

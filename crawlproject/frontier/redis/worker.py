@@ -160,7 +160,7 @@ class RedisWorker:
         finally:
             self._outbox.close()
         if not ended:
-            raise ServerFailed("Redis was away at the end: what did not reach it is sent when this worker goes on")
+            raise ServerFailed("Redis did not answer at the end: unsent messages are kept until this worker is resumed")
 
     @property
     def has_left(self) -> bool:

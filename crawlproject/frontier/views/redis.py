@@ -46,7 +46,7 @@ class RedisView:
         self._elsewhere()
 
     def _elsewhere(self) -> Never:
-        wish = "its URLs lie in the folders of its workers: name the crawl folder that holds workers/"
+        wish = "its URLs are in the folders of its workers: name the crawl folder that holds workers/"
         raise BadCrawlDir(f"crawl {self._keys.crawl!r} in Redis", wish)
 
     def rests(self) -> Mapping[str, float]:

@@ -135,7 +135,7 @@ class AggregationNodes:
         elif isinstance(level, int) and level >= 0:
             self.level = level
         else:
-            raise BadInput("aggregation level", f'wants a number from 0 up or "{ROOT}", got {level!r}')
+            raise BadInput("aggregation level", f'expected a number from 0 up or "{ROOT}", not {level!r}')
         self.waiting: dict[int, list[int]] = {}
         self.starts: list[int] = []
         self.anchors: list[tuple[int, int]] = []

@@ -82,7 +82,7 @@ def languages() -> frozenset[str]:
 def stop_words(language: str) -> frozenset[str]:
     """Return spaCy's stop words of a language, in lower case. Raises ``BadInput`` for a language that spaCy lacks."""
     if language not in languages():
-        raise BadInput("language", f"wants one of {', '.join(sorted(languages()))}; got {language!r}")
+        raise BadInput("language", f"expected one of {', '.join(sorted(languages()))}; not {language!r}")
     plain = {word.lower().replace("’", "'") for word in stop_word_lists.words(language)}
     return frozenset(plain | {word.replace("'", LETTER_APOSTROPHE) for word in plain})
 

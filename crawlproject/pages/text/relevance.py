@@ -42,7 +42,7 @@ class TopicJudge:
         words = [keywords] if isinstance(keywords, str) else keywords
         self.query: Counter[str] = Counter(self.analyzer.terms(" ".join(words)))
         if not self.query:
-            wish = f"wants a word that is no stop word of {self.analyzer.language!r}, got {list(words)}"
+            wish = f"expected a word that is not a stop word of {self.analyzer.language!r}, not {list(words)}"
             raise BadInput("keywords", wish)
         self._query_norm = squared_norm(self.query)
 

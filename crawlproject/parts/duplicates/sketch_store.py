@@ -175,7 +175,7 @@ class DiskSketchStore:
                     found = self._read(line, number)
                 except BadCrawlDir as damage:
                     self._log.cut(self._end)
-                    self._warn(f"{damage.place} is damaged: this line and those behind it are made again")
+                    self._warn(f"{damage.place} is damaged: this line and all after it are rebuilt")
                     return
                 self._starts.append(self._end)
                 self._end += len(line)

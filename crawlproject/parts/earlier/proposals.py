@@ -32,7 +32,7 @@ def read_proposals(folder: Path) -> list[Proposal]:
 
 def _checked(one: Proposal) -> Proposal:
     if not all(isinstance(text, str) for text in one[:3]) or not isinstance(one.similarity, float | int):
-        raise TypeError(f"{one!r} is none")
+        raise TypeError(f"{one!r} is not one")
     return one
 
 

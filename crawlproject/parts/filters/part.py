@@ -51,7 +51,7 @@ class Filters(Part):
             try:
                 self._look()
             except BadSetting as wrong:
-                _warn("%s; the rules from before hold", str(wrong))
+                _warn("%s; the previous rules stay in force", str(wrong))
         return ""
 
     def _look(self) -> None:

@@ -44,7 +44,7 @@ class FormPart(Part):
         options = setup.options.of(FormOptions)
         if options.frontier == "redis":
             raise BadSetting(
-                "setting CRAWL_FORMS", "wants FRONTIER memory or disk: workers do not share what forms answered"
+                "setting CRAWL_FORMS", "needs FRONTIER memory or disk: workers do not share the answers of forms"
             )
         make_selection(options.crawl_form_selection)  # raises for a wrong name before anything starts
         self._agent = setup.agent

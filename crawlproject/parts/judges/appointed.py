@@ -123,7 +123,7 @@ class AppointedJudge(TopicJudge):
         if not self._has_complained:
             self._has_complained = True
             logger.warning(
-                "the judge %s gives no answer (%s): pages without one are judged by words", self.name, reason
+                "the judge %s does not answer (%s): pages without an answer are judged by words", self.name, reason
             )
 
     def _at_once(self, texts: Sequence[Text], otherwise: list[float]) -> list[float]:

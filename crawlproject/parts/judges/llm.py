@@ -59,7 +59,7 @@ class ChatJudge(Judge):
         self._options = options = given.options.of(JudgeOptions)
         for setting, value in (("JUDGE_URL", options.judge_url), ("JUDGE_MODEL", options.judge_model)):
             if not value:
-                raise BadSetting(f"setting {setting}", "the judge llm wants an address and the name of a model")
+                raise BadSetting(f"setting {setting}", "the judge llm needs an address and the name of a model")
         if options.judge_money and not options.judge_price:
             raise BadSetting("setting JUDGE_MONEY", "expected JUDGE_PRICE, too: what 1,000 tokens cost")
         middle = given.options.page_relevant
@@ -86,7 +86,7 @@ class ChatJudge(Judge):
         if not self._is_affordable() and not self._has_said_so:
             self._has_said_so = True
             logger.warning(
-                "the budget of the judge llm is spent after %d questions: the cheap judge goes on", self._sent
+                "the budget of the judge llm is spent after %d questions: the cheap judge takes over", self._sent
             )
         return self._is_affordable()
 

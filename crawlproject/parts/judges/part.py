@@ -31,7 +31,7 @@ class Judges(Part):
         name, options = known.options.topic_relevance, known.options.of(JudgeOptions)
         cls_of_judge = judge_class(name)
         if topic.members:
-            raise BadSetting(SETTING, f"{name} judges for one topic; a crawl of several wants terms or vectors")
+            raise BadSetting(SETTING, f"{name} judges for one topic; a crawl of several needs terms or vectors")
         judge = cls_of_judge(Given.of(topic, known))
         waits = rehearsals is not None
         appointed = AppointedJudge(name, judge, known.judge, seconds=options.judge_seconds, waits=waits)

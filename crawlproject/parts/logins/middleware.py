@@ -48,7 +48,7 @@ class LoginMiddleware(Component):
             return
         if (origin := self._logins.withhold(request.url)) and origin not in self._told:
             self._told.add(origin)
-            logger.warning("CRAWL_LOGINS names another origin of this host: %s is asked without the login", origin)
+            logger.warning("CRAWL_LOGINS names another origin of this host: %s is fetched without the login", origin)
         for name in request.meta.get(SECRETS, ()):
             request.headers.pop(name, None)
         headers = headers_for(self._logins, request.url)

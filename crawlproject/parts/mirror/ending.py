@@ -29,7 +29,7 @@ class MirrorEnding(Component):
         if not crawler.settings.get(SETTING):
             raise NotConfigured
         if crawler.settings.getpriority(SETTING) == _BY_TOPIC:
-            wish = "a topic file must not set it: it sends the crawl away; use -s or the project's settings"
+            wish = "a topic file must not set it: it copies the crawl elsewhere; use -s or the project's settings"
             raise BadSetting(f"setting {SETTING}", wish)
         extension = super().from_crawler(crawler)
         crawler.signals.connect(extension.end, signals.engine_stopped)

@@ -98,7 +98,7 @@ class MirrorPart(Part):
         if first:
             expected = isinstance(failure, BadInput | StorageFailed)
             logger.warning(
-                "%s: %s. It is tried again; the crawl goes on.",
+                "%s: %s. The copy is retried; the crawl continues.",
                 SETTING,
                 failure,
                 exc_info=None if expected else failure,
@@ -126,5 +126,5 @@ def _claimed(address: str, folder: CrawlFolder) -> Mirror:
         raise BadSetting(f"setting {SETTING}", str(found[0]))
     if found or thread.is_alive():
         told = str(found[0]) if found else f"{mirror.remote.address} does not answer"
-        logger.warning("%s: %s. It is tried again; the crawl goes on.", SETTING, told)
+        logger.warning("%s: %s. The copy is retried; the crawl continues.", SETTING, told)
     return mirror

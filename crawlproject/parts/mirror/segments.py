@@ -81,7 +81,7 @@ class SegmentIndex:
             numbers = [number for piece in logs.values() for number in (piece.start, piece.end)]
             numbers += [number for body in pages for number in body[1:]]
             if not all(isinstance(number, int) and 0 <= number < _MOST for number in numbers):
-                raise ValueError("a number that is none")
+                raise ValueError("expected whole numbers from 0 up")
             return cls(logs, pages)
         except (ValueError, TypeError, LookupError, AttributeError) as damage:
             raise StorageFailed(f"cannot read {place}: expected the index of a segment ({damage!r})") from None

@@ -217,7 +217,7 @@ class Collection:
             path = self._folder / NAME
             if isinstance(error, sqlite3.OperationalError):
                 raise StorageFailed(f"cannot write to {path}: {error}") from error
-            raise BadCrawlDir(str(path), f"{error}; remove the file, and it is made again from the history") from error
+            raise BadCrawlDir(str(path), f"{error}; remove the file, and it is rebuilt from the history") from error
 
 
 def _name(url: str) -> bytes:

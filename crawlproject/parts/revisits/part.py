@@ -43,7 +43,7 @@ class RevisitPart(Part):
         if setup.rehearsal or not setup.options.of(RevisitOptions).crawl_revisit:
             return None  # a rehearsal ends with its harvest
         if setup.peers.has_server and not setup.peers.publishes:
-            wish = "with CRAWL_REVISIT, workers tell each other what their visits have shown: expected more than 0"
+            wish = "expected more than 0: with CRAWL_REVISIT, workers share the results of their visits"
             raise BadSetting("setting FRONTIER_REDIS_MESSAGES", wish)
         return cls(setup)
 

@@ -247,4 +247,4 @@ def _noted(folder: Path) -> Iterator[tuple[Visit, str]]:
     try:
         yield from ((visit, folder.name) for visit in read_visits(folder))
     except BadCrawlDir as damage:
-        logger.warning("What the worker %s has seen before is left out: %s", folder.name, damage)
+        logger.warning("The earlier visits of the worker %s are ignored: %s", folder.name, damage)

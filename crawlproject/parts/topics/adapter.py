@@ -83,7 +83,7 @@ class TopicsFolder:
         for path in self._names.keys() & files.keys():
             if self._seen[path] != files[path]:
                 self._seen[path] = files[path]
-                logger.warning("%s has changed: that counts when the crawl is started again", path)
+                logger.warning("%s has changed: this takes effect when the crawl is restarted", path)
 
     def _join(self, path: Path, files: dict[Path, Stamp]) -> None:
         try:
@@ -99,7 +99,7 @@ class TopicsFolder:
                 logger.info("The topic %s has joined the crawl", topic.name)
             self._names[path] = topic.name
         except BadInput as wrong:
-            logger.warning("No topic joins: %s", wrong)
+            logger.warning("A topic cannot join: %s", wrong)
 
     def _leave(self, path: Path) -> None:
         try:

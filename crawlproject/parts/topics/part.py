@@ -79,7 +79,7 @@ class TopicsPart(Part):
         """
         options, whole = known.options, known.judge
         if options.frontier == "redis":
-            wish = "wants FRONTIER memory or disk: the workers of a Redis frontier do not share what topics learn"
+            wish = "needs FRONTIER memory or disk: the workers of a Redis frontier do not share what topics learn"
             raise BadSetting("-a topics", wish)
 
         def context(member: Topic, judge: TopicJudge) -> OrderingContext:
@@ -146,7 +146,7 @@ class TopicsPart(Part):
         if settings:
             name, value = next(iter(settings.items()))
             raise BadTopic(
-                place, f"crawl.{name}: {value!r} is no setting of the running crawl, and cannot be set any more"
+                place, f"crawl.{name}: {value!r} is not a setting of the running crawl, and can no longer be set"
             )
         refuse_conflicts({**held, place: replace(topic, settings={})})
         earlier = read_topics(self._services.folder.path)
@@ -173,7 +173,9 @@ class TopicsPart(Part):
         """Remove a topic from the running crawl; its folder stays. Raises ``BadTopic`` for the last topic of the crawl."""
         topic = self.members[name]
         if len(self.topic.members) == 1:
-            raise BadTopic(f"topic {name}", "is the last of the crawl and stays; press Ctrl-C to end the crawl")
+            raise BadTopic(
+                f"topic {name}", "is the last topic of the crawl and cannot leave; press Ctrl-C to end the crawl"
+            )
         self._become(tuple(member for member in self.topic.members if member.name != name))
         self._judge.leave(name, self._parts.judge(self.topic.keywords))
         self._ordering.leave(name)

@@ -121,7 +121,7 @@ def chosen_templates(options: Options) -> SiteTemplates:
             raise BadSetting("setting CRAWL_SITE_TEMPLATES", said) from error
         if not isinstance(template, SiteTemplate):
             raise BadSetting(
-                "setting CRAWL_SITE_TEMPLATES", f"{name} has not the methods layout, next and skip of SiteTemplate"
+                "setting CRAWL_SITE_TEMPLATES", f"expected the methods layout, next and skip of SiteTemplate in {name}"
             )
         templates.register(host, template)
     return templates

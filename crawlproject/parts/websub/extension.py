@@ -143,7 +143,7 @@ class DeliveryServer(ListeningServer):
         except (ConnectionError, web.RequestPayloadError):
             return _said("", 400)
         except Exception:
-            logger.exception("A hub gets no answer")
+            logger.exception("A request of a hub failed")
             return _said("", 500)
         return _said("", 405)
 

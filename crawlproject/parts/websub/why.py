@@ -25,9 +25,9 @@ def subscription_sentences(folder: Path, url: str, now: float) -> Iterator[str]:
         tried = known.true + known.false
         worth = f" {known.true:,} of {tried:,} readings for its deliveries brought news." if tried else ""
         if known.is_live(now):
-            yield f"The hub {known.hub} says when it changes, until {moment(known.ends)}.{worth}"
+            yield f"The hub {known.hub} reports its changes until {moment(known.ends)}.{worth}"
         elif known.leaving:
-            yield f"The hub {known.hub} is told that it need not say any more when it changes."
+            yield f"The hub {known.hub} is asked to stop reporting its changes."
         else:
             when = f"it is asked again in {in_words(known.due - now)}" if known.due > now else "it is asked now"
-            yield f"The hub {known.hub} does not say when it changes; {when}.{worth}"
+            yield f"The hub {known.hub} does not report its changes; {when}.{worth}"

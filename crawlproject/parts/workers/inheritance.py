@@ -53,4 +53,6 @@ def inherit(
         for url, record in found.items():
             if url not in fetched:
                 services.admission.offer(record)
-    logger.warning("A worker is lost: %d URLs of its hosts wait here now, %d were fetched", len(found), len(fetched))
+    logger.warning(
+        "A worker is lost: this one takes over %d waiting and %d fetched URLs of its hosts", len(found), len(fetched)
+    )

@@ -212,7 +212,7 @@ class SharedPeers(ServerPeers):
         folder = self._services.folder
         if self._offset and folder.is_new:
             folder.warnings.append(
-                f"{folder.path} is new, but this worker has made {self._offset} fetches before: they are in another folder"
+                f"{folder.path} is new: the {self._offset} earlier fetches of this worker are in another folder"
             )
         if self._sums:
             self._sums.difference()  # the others already know what was learned again
@@ -228,7 +228,7 @@ class SharedPeers(ServerPeers):
             except UnreadableMessage as unreadable:
                 if not self._warned:
                     logger.warning(
-                        "A worker publishes what this one cannot read (%s): do all run one version?", unreadable
+                        "Cannot read a message of another worker (%s): do all workers run the same version?", unreadable
                     )
                 self._warned = True
 

@@ -49,13 +49,11 @@ class WarcFiles:
             self._number = _number(last.file)
             self._open_file(last.end)
             if beyond := self._beyond:
-                told = (
-                    f"{self._path}: {beyond} bytes from byte {last.end} on, which {INDEX} does not know, were cut off"
-                )
+                told = f"{self._path}: {beyond} bytes from byte {last.end} on, which are not in {INDEX}, were cut off"
                 self.warnings.append(told)
             for path in sorted(folder.glob(f"{name}-*.warc.gz")):
                 if _number(path.name) > self._number:
-                    self.warnings.append(f"{path}, which {INDEX} does not know, will be written anew")
+                    self.warnings.append(f"{path}, which is not in {INDEX}, will be overwritten")
         else:  # files without a line in the index are not ours and stay unchanged
             self._number = max(map(_number, (path.name for path in folder.glob("*.warc.gz"))), default=-1)
 

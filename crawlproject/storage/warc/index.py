@@ -119,7 +119,7 @@ def mend_index(folder: Path) -> list[str]:
     """
     if not (folder / INDEX).exists():
         found = sorted(path.name for path in folder.glob("*.warc.gz"))
-        wish = "is missing: what is in the archive is not known, and stored pages are archived again in a new file"
+        wish = "is missing: the content of the archive is unknown, so stored pages are archived again in a new file"
         return [f"{folder / INDEX} {wish}"] if found else []
     sizes, lost = _Sizes(folder), Counter[str]()
     for entry in read_entries(folder):

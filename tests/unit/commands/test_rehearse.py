@@ -153,5 +153,5 @@ def test_a_live_crawl_is_not_removed_by_a_rehearsal(topic, tmp_path, capsys):
     folder = a_crawl(tmp_path / "runs" / "reef" / "dom", an_item(0, "reef"))
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     assert invoke(rehearse.RehearseCommand(), "sample", topic, "--ordering", "dom", "--out", "runs") == 2
-    assert "holds a crawl that is no rehearsal" in capsys.readouterr().err
+    assert "holds a crawl that is not a rehearsal" in capsys.readouterr().err
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before

@@ -45,7 +45,7 @@ def test_an_edit_is_seen_and_not_overwritten(tmp_path: Path) -> None:
 def test_a_profile_that_cannot_be_read_stays_as_it_is(tmp_path: Path) -> None:
     person = PersonFolder(tmp_path)
     person.path.write_bytes(b"\xff{")
-    with pytest.raises(BadInput, match="delete the file to begin anew"):
+    with pytest.raises(BadInput, match="delete the file to start over"):
         person.load()
     assert person.path.read_bytes() == b"\xff{"
     person.delete()

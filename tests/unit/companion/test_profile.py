@@ -37,7 +37,7 @@ def test_what_is_left_out_has_its_default():
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("{", "is no JSON"),
+        ("{", "is not JSON"),
         ("[]", "JSON object"),
         ('{"intrests": {}}', "no field 'intrests'"),
         ('{"interests": {"etag": "much"}}', "etag: expected a number"),
@@ -50,8 +50,8 @@ def test_what_is_left_out_has_its_default():
         ('{"updated": "yesterday"}', "expected a time"),
         ('{"updated": "9999-12-31T23:59:59-12:00"}', "expected a time"),
         pytest.param('{"interests": {"etag": 1' + "0" * 400 + "}}", "etag: expected a number", id="a huge number"),
-        pytest.param("[" * 100_000, "is no JSON", id="deep"),
-        ('{"saved": ["\\ud800"]}', "is no JSON"),
+        pytest.param("[" * 100_000, "is not JSON", id="deep"),
+        ('{"saved": ["\\ud800"]}', "is not JSON"),
     ],
 )
 def test_a_slip_of_the_editor_is_told_with_its_place(text, told):

@@ -98,7 +98,7 @@ def test_a_frontier_that_was_removed_is_made_again(crawled: Crawls, frontier: st
         assert {url.url: url.score for url in found.values()} == {url.url: url.score for url in expected.values()}
     assert all(url in crawl.frontier for url in crawl.folder.history)
     [warning] = crawl.folder.warnings
-    assert "had lost its URLs" in warning and f"{len(found)} URLs wait" in warning
+    assert "had lost its URLs" in warning and f"{len(found)} URLs are waiting" in warning
     crawl.close("stopped", NOW)
     again = opened(folder, frontier, ordering)
     assert again.folder.warnings == [] and waiting(again).keys() == found.keys()

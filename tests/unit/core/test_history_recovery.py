@@ -110,7 +110,7 @@ def test_what_lost_its_line_is_fetched_again(
     crawl = opened(folder, **settings)
     lost = len(before) - crawl.folder.history.lines
     [warning] = crawl.folder.warnings
-    assert lost > 0 and f"history.jsonl had lost {lost} lines" in warning and "wait again" in warning
+    assert lost > 0 and f"history.jsonl had lost {lost} lines" in warning and "queued again" in warning
     crawl_on(crawl, WEB, 1000, begin=2000.0)
     crawl.close("finished", 3000.0)
     found = Counter(urls_of(folder / "history.jsonl"))
@@ -158,7 +158,7 @@ def test_an_interrupted_recovery_begins_anew(
         opened(folder, FRONTIER=frontier)
     (folder / "lock").unlink()
     crawl = opened(folder, FRONTIER=frontier)
-    assert "wait again" in crawl.folder.warnings[0]
+    assert "queued again" in crawl.folder.warnings[0]
     crawl_on(crawl, WEB, 1000, begin=2000.0)
     assert set(before) <= set(crawl.folder.history)
     crawl.close("finished", 3000.0)

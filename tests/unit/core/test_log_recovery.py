@@ -50,12 +50,12 @@ def test_lines_that_were_lost_are_made_again(folder: Path, name: str, kept: int)
     else:
         path.unlink()
     [warning] = resumed(folder)
-    assert name in warning and "made again" in warning
+    assert name in warning and "rebuilt" in warning
     if name == "items.jsonl" or not unkept:
         assert path.read_bytes() == whole
     else:
         made = path.read_bytes().splitlines(keepends=True)
-        assert set(made) <= set(lines) and f"of {len(unkept)} there is no page file" in warning
+        assert set(made) <= set(lines) and f"those of {len(unkept)} pages without a file" in warning
     if path.read_bytes() == whole:
         assert resumed(folder) == []
 
@@ -76,7 +76,7 @@ def test_what_cannot_be_made_again_is_told_and_nothing_else_is_lost(folder: Path
         if path.is_file():
             path.unlink()
     [warning] = resumed(folder)
-    assert f"of {len(lines) - 5} there is no page file" in warning
+    assert f"those of {len(lines) - 5} pages without a file are lost" in warning
     assert (folder / "items.jsonl").read_bytes() == b"".join(lines[:5])
 
 
@@ -103,7 +103,7 @@ def test_bits_that_a_disk_flipped_are_named_and_mended(folder: Path, place: str)
     lines[3] = lines[3][:at] + bytes([lines[3][at] ^ 4]) + lines[3][at + 1 :]
     path.write_bytes(b"".join(lines))
     [warning] = resumed(folder)
-    assert f"{path} had other bytes than were written in 1 line (4): the items of 1 pages were made again" in warning
+    assert f"{path} was damaged in 1 line (4): the items of 1 pages were rebuilt" in warning
     assert path.read_bytes() == whole
     assert resumed(folder) == []
 

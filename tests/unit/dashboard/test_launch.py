@@ -85,9 +85,12 @@ def test_lines_and_commas_divide_seeds_and_spaces_do_not():
     [
         (
             "http://a.example/\nftp://b.example/",
-            "Seeds: 'ftp://b.example/' is no address of a page (neither http nor https)",
+            "Seeds: 'ftp://b.example/' is not the address of a page (neither http nor https)",
         ),
-        ("coral reef", "Seeds: 'coral reef' is no address of a page (not an absolute URL with a valid host and port)"),
+        (
+            "coral reef",
+            "Seeds: 'coral reef' is not the address of a page (not an absolute URL with a valid host and port)",
+        ),
         (
             "http://a.example/ http://b.example/",
             "Seeds: 'http://a.example/ http://b.example/' looks like several: write each",

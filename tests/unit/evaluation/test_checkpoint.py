@@ -99,7 +99,7 @@ def test_a_time_after_the_longest_run_is_refused(two_topics):
 
 @pytest.mark.parametrize(
     ("manifest", "reason"),
-    [({"started": None}, "does not say when it started"), ({"started": 0.0, "settings": {}}, "of an older version")],
+    [({"started": None}, "does not say when it started"), ({"started": 0.0, "settings": {}}, "by an older version")],
 )
 def test_runs_without_comparable_times_are_refused_for_times_only(two_topics, manifest, reason):
     runs = find_runs(two_topics(**manifest))

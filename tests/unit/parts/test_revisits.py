@@ -194,7 +194,7 @@ def test_nothing_is_missed_or_told_of_a_crawl_that_retires_pages(tmp_path: Path)
     (tmp_path / "items.jsonl").write_bytes(b"".join(kept))
     again = started(tmp_path, web, CRAWL_KEEP_PAGES=3)
     again.close()
-    assert "the items of 9 pages were made again" in again.crawl.folder.warnings[0]
+    assert "the items of 9 pages were rebuilt" in again.crawl.folder.warnings[0]
     assert len(items(tmp_path)) == 15
 
 

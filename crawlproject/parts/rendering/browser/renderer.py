@@ -142,4 +142,4 @@ class Renderer:
 
     def _say(self, why: str) -> None:
         self.is_available = False
-        logger.warning("Pages that need a browser are not rendered: %s. The crawl goes on without.", why)
+        logger.warning("Pages that need a browser are not rendered: %s. The crawl continues without a browser.", why)

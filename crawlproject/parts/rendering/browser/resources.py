@@ -127,7 +127,7 @@ class Resources:
             if lacking := memory_error(failure):
                 stop(self._crawler, lacking)
             self.count(f"failed/{type(failure).__name__}")
-            logger.debug("%s, which a page asked for, did not come: %r", asked.url, failure)
+            logger.debug("%s, which a page requested, cannot be fetched: %r", asked.url, failure)
             return None
         if "download_stopped" in response.flags:
             self.count("cut")

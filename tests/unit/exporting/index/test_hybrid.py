@@ -172,20 +172,20 @@ def test_a_dead_server_leaves_the_words(crawl: Path, capsys: pytest.CaptureFixtu
     assert invoke(SearchCommand(), crawl, "coral", "--json", *setting(server)) == 0
     out, err = capsys.readouterr()
     assert [hit["url"][-1] for hit in json.loads(out)["hits"]] == ["1", "2"]
-    assert err == "scrapy: by words alone: the model m gives no answer (connection)\n"
+    assert err == "scrapy: by words alone: the model m does not answer (connection)\n"
     assert invoke(IndexCommand(), crawl, "--vectors", *setting(server)) == 0  # no text is left to embed
     visit(crawl, an_item(9, ""), "<p>reef</p>")
     assert invoke(IndexCommand(), crawl, "--vectors", *setting(server)) == 3
-    assert "the model m gives no answer (connection); 3 chunks are kept" in capsys.readouterr().err
+    assert "the model m does not answer (connection); 3 chunks are kept" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     ("value", "wish"),
     [
-        ("", "--vectors wants the name of a model"),
+        ("", "--vectors needs the name of a model"),
         ("ftp://a.example#m", "expected a model that is installed, or an address and a model"),
         ("http://a.example/v1#", "expected a model that is installed"),
-        ("some/model", "wants a model (pip install model2vec"),
+        ("some/model", "needs a model (pip install model2vec"),
     ],
 )
 def test_what_is_no_model(
@@ -202,7 +202,7 @@ def test_what_is_missing_is_told_before_the_work(
     monkeypatch.setitem(sys.modules, "model2vec", None)
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     assert invoke(IndexCommand(), crawl, "--vectors", "-s", "SEARCH_MODEL=potion") == 2
-    assert "SEARCH_MODEL: wants a model (pip install model2vec" in capsys.readouterr().err
+    assert "SEARCH_MODEL: needs a model (pip install model2vec" in capsys.readouterr().err
     monkeypatch.setitem(sys.modules, "resiliparse", None)
     with judging(JudgeServer()) as server:
         assert invoke(IndexCommand(), crawl, "--vectors", *setting(server)) == 2
@@ -324,7 +324,7 @@ def test_nonsense_is_no_vector(answer: bytes, crawl: Path, capsys: pytest.Captur
 
     with judging(Mad()) as server:
         assert invoke(IndexCommand(), crawl, "--vectors", *setting(server)) == 3
-    assert "gives no answer (nonsense)" in capsys.readouterr().err
+    assert "does not answer (nonsense)" in capsys.readouterr().err
 
 
 def test_vectors_of_another_length_are_refused(crawl: Path) -> None:
@@ -343,9 +343,9 @@ def test_vectors_of_another_length_are_refused(crawl: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "damage", "what"),
     [
-        ("rows.0.bin", b"", "0 bytes of 138 are there"),
-        ("rows.0.bin", b"\xff" * 138, "it has what is no number"),
-        ("chunks.0.jsonl", b"", "0 bytes of"),
+        ("rows.0.bin", b"", "it has 0 of 138 bytes"),
+        ("rows.0.bin", b"\xff" * 138, "it contains values that are not numbers"),
+        ("chunks.0.jsonl", b"", "has 0 of "),
         ("chunks.0.jsonl", b"x" * 1_000, "cannot be read"),
         ("state.json", b"{", "cannot be read"),
         ("state.json", b'{"model": "m", "rows": "x", "version": 1}', "expected numbers"),
@@ -388,7 +388,7 @@ def test_dashboard_library_and_agents(crawl: Path, capsys: pytest.CaptureFixture
         assert "http://a.example/0" in str(answer)
     capsys.readouterr()
     assert "http://a.example/0" not in str(asyncio.run(agents.call_tool("search", {"query": "coral"})))
-    assert "by words alone: the model m gives no answer" in capsys.readouterr().err
+    assert "by words alone: the model m does not answer" in capsys.readouterr().err
 
 
 def test_agents_that_ask_several_things_at_once_are_answered(crawl: Path) -> None:

@@ -390,7 +390,7 @@ def test_a_letter_that_nobody_can_read_is_told_once_and_takes_no_other_along(
     for content in (b"[1, 2]", b"no json", together):
         database.xadd(inbox, {b"a": content})
     assert take(b, loop).url == url(path).url
-    assert caplog.text.count("do all run one version?") == 1
+    assert caplog.text.count("do all workers run the same version?") == 1
 
 
 def test_what_one_worker_has_for_another_goes_with_one_entry(

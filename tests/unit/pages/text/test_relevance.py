@@ -29,7 +29,7 @@ def test_relevance_is_the_cosine_with_the_keywords() -> None:
 
 
 def test_keywords_that_are_all_stop_words_are_refused() -> None:
-    with pytest.raises(BadInput, match="wants a word that is no stop word of 'en', got \\['the', 'of it'\\]"):
+    with pytest.raises(BadInput, match="expected a word that is not a stop word of 'en', not \\['the', 'of it'\\]"):
         TopicJudge(["the", "of it"], ANALYZER)
 
 

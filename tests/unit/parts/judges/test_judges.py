@@ -203,8 +203,8 @@ def test_the_key_goes_to_the_server_and_nowhere_else(
 @pytest.mark.parametrize(
     ("settings", "wish"),
     [
-        ({}, "JUDGE_URL: the judge llm wants an address"),
-        ({"JUDGE_URL": "http://a.example/v1"}, "JUDGE_MODEL: the judge llm wants"),
+        ({}, "JUDGE_URL: the judge llm needs an address"),
+        ({"JUDGE_URL": "http://a.example/v1"}, "JUDGE_MODEL: the judge llm needs"),
         ({"JUDGE_URL": "a.example/v1"}, "expected an address such as"),
         ({"JUDGE_URL": "http://a.example/v1", "JUDGE_MODEL": "m", "JUDGE_MONEY": 1}, "expected JUDGE_PRICE"),
         ({"JUDGE_UNSURE": 0.5}, "JUDGE_UNSURE"),
@@ -322,7 +322,7 @@ def test_names_of_ours_are_taken() -> None:
 
 
 def test_several_topics_are_judged_by_keywords_only() -> None:
-    with pytest.raises(BadSetting, match="wants terms or vectors"):
+    with pytest.raises(BadSetting, match="needs terms or vectors"):
         a_judge("examples", None, replace(TOPIC, members=(TOPIC,)))
 
 

@@ -138,7 +138,7 @@ def test_a_topic_that_leaves_keeps_its_folder_which_says_so(tmp_path: Path) -> N
     assert json.loads((tmp_path / "topics" / "bread" / "crawl.json").read_text())["reason"] == "topic left"
     assert set(lines(tmp_path, "history.jsonl")[-1]["topics"]) == {"reefs"}
     assert read_topics(tmp_path)["bread"].left == 1500.0
-    with pytest.raises(BadTopic, match="is the last of the crawl"):
+    with pytest.raises(BadTopic, match="is the last topic of the crawl"):
         topics_of(crawl).leave("reefs", 1600.0)
 
 
@@ -182,11 +182,11 @@ def test_what_does_not_fit_a_running_crawl_is_refused_and_changes_nothing(tmp_pa
     for wrong, wish in (
         (
             topic("bread", settings={"CRAWL_MAX_PAGES": 5}),
-            "crawl.CRAWL_MAX_PAGES: 5 is no setting of the running crawl",
+            "crawl.CRAWL_MAX_PAGES: 5 is not a setting of the running crawl",
         ),
         (topic("bread", language="de"), "language: 'de', but the crawl's topic reefs has 'en'"),
         (topic("reefs"), "name: 'reefs' is the name of the topic in the crawl's topic reefs"),
-        (Topic("bread", ("the",), ("http://bread.example/",)), "no stop word"),
+        (Topic("bread", ("the",), ("http://bread.example/",)), "not a stop word"),
     ):
         with pytest.raises(BadTopic if "stop word" not in wish else ValueError, match=wish):
             topics_of(crawl).join(wrong, "bread.toml", 1.0)
@@ -218,5 +218,5 @@ def test_a_topic_with_enough_pages_steers_no_more_and_all_with_enough_end_the_cr
 
 
 def test_workers_of_a_shared_frontier_crawl_one_topic(tmp_path: Path) -> None:
-    with pytest.raises(BadSetting, match="wants FRONTIER memory or disk"):
+    with pytest.raises(BadSetting, match="needs FRONTIER memory or disk"):
         opened(tmp_path, topic("reefs"), FRONTIER="redis")

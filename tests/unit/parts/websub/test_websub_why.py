@@ -21,16 +21,16 @@ def test_what_is_said_of_a_feed(tmp_path: Path) -> None:
     web.publish()
     crawl.run(60.0).close()
     (said,) = subscription_sentences(tmp_path, FEED, crawl.now)
-    assert said.startswith(f"The hub {HUB} says when it changes, until 2023-") and "0 of 1 readings" in said
+    assert said.startswith(f"The hub {HUB} reports its changes until 2023-") and "0 of 1 readings" in said
     assert not list(subscription_sentences(tmp_path, HUB, crawl.now))
     (said,) = subscription_sentences(tmp_path, FEED, crawl.now + 9.5 * DAY)
-    assert "says when it changes" in said
+    assert "reports its changes" in said
     (said,) = subscription_sentences(tmp_path, FEED, crawl.now + 20 * DAY)
-    assert "does not say when it changes; it is asked now" in said
+    assert "does not report its changes; it is asked now" in said
     stream = StringIO()
     explain(tmp_path, FEED, stream, agent="tests")
     assert HUB in stream.getvalue()
     (known,) = read_subscriptions(tmp_path)
     SubscriptionLog(tmp_path, [replace(known, leaving=True)]).close()
     (said,) = subscription_sentences(tmp_path, FEED, crawl.now)
-    assert "need not say any more" in said
+    assert "asked to stop reporting" in said

@@ -260,7 +260,7 @@ def test_a_message_of_another_version_is_told_once_and_passed_over(
     with caplog.at_level(logging.WARNING):
         late = worker(tmp_path, database, "late", web)
     assert [record.message.partition(" (")[0] for record in caplog.records].count(
-        "A worker publishes what this one cannot read"
+        "Cannot read a message of another worker"
     ) == 1
     assert sites_of(late).tracker.sites.fetches == one.stats.fetches > 0
 
@@ -375,6 +375,6 @@ def test_what_a_part_cannot_read_is_passed_over(
     with caplog.at_level(logging.WARNING):
         late = worker(tmp_path, database, "late", web, CRAWL_REVISIT="uniform")
     assert [record.message.partition(" (")[0] for record in caplog.records] == [
-        "A worker publishes what this one cannot read"
+        "Cannot read a message of another worker"
     ]
     assert sites_of(late).tracker.sites.fetches > one.stats.fetches > 0
