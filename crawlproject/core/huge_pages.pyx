@@ -1,8 +1,8 @@
 # cython: language_level=3
 """Memory of the process in pages of 2 MB, on Linux with glibc; elsewhere nothing happens.
 
-Python's small objects are in arenas of 1 MiB, each mapped by itself, so none can have such a page. Here arenas are cut from
-regions that ask for such pages, and what malloc takes asks for them as well (transparent huge pages).
+Python puts small objects into arenas of 1 MiB, each mapped separately, so no arena can be in such a page. This module cuts arenas
+from regions that ask the kernel for such pages, and asks for them for the heap of malloc, too (transparent huge pages).
 """
 
 cdef extern from *:
@@ -21,7 +21,7 @@ cdef extern from *:
     static PyObjectArenaAllocator before;
     static char *regions[REGIONS], *heap, *advised;  /* a region has ARENAS arenas */
     static int arena_count, spare_count, spare[REGIONS * ARENAS];
-    static char has_no_memory[REGIONS * ARENAS];  /* of arenas that are spare */
+    static char has_no_memory[REGIONS * ARENAS];  /* of spare arenas: whether their memory was given back */
 
     static char *address_of(int arena) {
         return regions[arena / ARENAS] + (arena % ARENAS) * ARENA;
@@ -40,7 +40,7 @@ cdef extern from *:
         }
     }
 
-    /* What malloc has taken since is below the end of the data segment. */
+    /* The memory that malloc has taken since the last call is below the end of the data segment. */
     static void advise_heap(void) {
         char *top = sbrk(0);
         if (top > advised) advise(advised, top, 0);
@@ -69,7 +69,7 @@ cdef extern from *:
     static void give_arena(void *context, void *address, size_t size) {
         int region;
         for (region = 0; region * ARENAS < arena_count; region++) {
-            size_t offset = (char *)address - regions[region];  /* wraps round where it is below */
+            size_t offset = (char *)address - regions[region];  /* wraps round if the address is below the region */
             if (offset < ARENAS * ARENA) {
                 int arena = region * ARENAS + (int)(offset / ARENA);
                 if (spare_count >= KEPT) {
@@ -83,7 +83,7 @@ cdef extern from *:
         before.free(before.ctx, address, size);
     }
 
-    /* But not what was given back, which would come back with zeros. */
+    /* Except spare arenas without memory: that would be allocated again, filled with zeros. */
     static void collapse_all(void) {
         int from, to;
         for (from = 0; from < arena_count; from = to) {
@@ -99,7 +99,7 @@ cdef extern from *:
         PyObjectArenaAllocator ours = {NULL, take_arena, give_arena};
         PyObject_GetArenaAllocator(&before);
         PyObject_SetArenaAllocator(&ours);
-        /* malloc maps blocks from 4 MB on by themselves, and these have small pages; all others are in the data segment. */
+        /* malloc maps blocks of 4 MB or more separately, in small pages. All smaller ones are in the data segment. */
         mallopt(M_TOP_PAD, 64 << 20);
         mallopt(M_TRIM_THRESHOLD, 256 << 20);
         mallopt(M_MMAP_THRESHOLD, 4 << 20);
@@ -122,7 +122,7 @@ _began = False
 
 
 def use() -> None:
-    """From now on; what the process has by now is copied into such pages, where Linux can do that (6.1). Once for a process."""
+    """Use such pages from now on. Linux 6.1 or later also copies the present memory into them. Call it once per process."""
     global _began
     cdef char *heap = NULL
     if not SUPPORTED or _began:
@@ -141,9 +141,9 @@ def use() -> None:
 
 
 def collapse() -> None:
-    """Put small pages together again into which a fork has split those of 2 MB: Linux does so by itself, but too slowly.
+    """Rebuild the pages of 2 MB that a fork has split into small ones. Linux does so by itself, but too slowly.
 
-    While the child lives, each page that this process writes to is split and copied. 180 MB take 30 ms.
+    While the child lives, each page to which this process writes is split and copied. 180 MB take 30 ms.
     """
     if _began:
         collapse_all()

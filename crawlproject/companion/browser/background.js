@@ -1,8 +1,8 @@
 "use strict";
 
-// Passes on what content scripts tell, to the service of this machine and to nobody else.
+// Sends the messages of content scripts to the service on this machine, and nowhere else.
 
-// Half of a pair, as where a script has cut a title within an emoji: no JSON of others has that.
+// Replaces unpaired surrogates, such as of a title that a script has cut within an emoji: strict JSON parsers refuse them.
 const whole = (key, value) => (typeof value === "string" ? value.toWellFormed() : value);
 
 async function send({ path, body }) {
@@ -15,7 +15,7 @@ async function send({ path, body }) {
       body: JSON.stringify(body, whole),
     });
   } catch {
-    // The companion is not running: what was read meanwhile is not kept.
+    // The companion is not running: pages read meanwhile are not recorded.
   }
 }
 

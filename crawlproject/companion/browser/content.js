@@ -1,10 +1,10 @@
 "use strict";
 
-// Tells the extension which page is open, and for how long it is looked at. Runs in the top frame of each page, never in a
-// private window (see the manifest).
+// Reports to the extension which page is open, and how long the person looks at it. Runs in the top frame of each page, but not
+// in private windows (see the manifest).
 
 (() => {
-  // This machine, with any scheme: patterns of the manifest cannot name all of its addresses.
+  // Not on this machine, with any scheme: the patterns of the manifest cannot name all of its addresses.
   if (/^(?:(?:.*\.)?localhost\.?|(?:127|0)(?:\.\d+){3}|\[::1?\]|\[::ffff:(?:7f..|0):.+\])$/.test(location.hostname)) return;
   const MOST = 1_000_000; // characters of a page that are sent
   const EVERY = 15; // seconds of reading between two reports
@@ -17,11 +17,11 @@
     try {
       Promise.resolve(chrome.runtime.sendMessage(message)).catch(() => {});
     } catch {
-      clearInterval(timer); // the extension was removed or updated: this script is an orphan
+      clearInterval(timer); // the extension was removed or updated: messages of this script no longer arrive
     }
   };
 
-  // Where one signs in, nothing is to be learned.
+  // Pages with a login form are not learned from.
   const secret = () => document.querySelector("input[type=password]") !== null;
 
   function report() {
@@ -41,7 +41,7 @@
     if (document.visibilityState !== "visible") return;
     visible += 1;
     if (visible === 1 || location.href.split("#")[0] !== address) {
-      report(); // of the page before, where a script has changed the address
+      report(); // of the previous page, if a script has changed the address
       open();
       return;
     }
@@ -52,7 +52,7 @@
   document.addEventListener("visibilitychange", () => {
     if (document.visibilityState === "hidden") {
       report();
-      visible = 0; // when the tab comes back, its page is at hand again
+      visible = 0; // when the tab is shown again, its page is reported again
     }
   });
   addEventListener("pagehide", report);

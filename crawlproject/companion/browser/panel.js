@@ -1,10 +1,10 @@
 "use strict";
 
-// The side panel: the same file in the extension and on the page of the service. What comes from the web is put into text nodes.
+// The side panel: the same file in the extension and on the page of the service. Content from the web is put into text nodes.
 
 const EXTENSION = typeof chrome !== "undefined" && Boolean(chrome.storage);
-const EVERY = 2000; // milliseconds between two looks
-const AN_OFFER = 30; // seconds of reading that a press on the bookmarklet counts for
+const EVERY = 2000; // milliseconds between two requests
+const AN_OFFER = 30; // seconds of reading that a click on the bookmarklet counts as
 const byId = (id) => document.getElementById(id);
 let place = { base: "", token: "" };
 let shown = "";
@@ -27,12 +27,12 @@ async function findPlace() {
   const fragment = location.hash.slice(1);
   if (/^[\w-]{32,}$/.test(fragment)) {
     localStorage.setItem("token", fragment);
-    history.replaceState(null, "", "/"); // it is a secret: it need not stay in the address
+    history.replaceState(null, "", "/"); // the token is secret: remove it from the address
   }
   return { base: location.origin, token: localStorage.getItem("token") || "" };
 }
 
-// As a person types it: scheme, path and a key that is known may be left out.
+// Parses the address as typed: the scheme, the path, and a key that is known may be missing.
 function readAddress(typed) {
   const found = /^(?:http:\/\/)?(?:127\.0\.0\.1|localhost):(\d+)(?:\/[^#]*)?(?:#([\w-]{32,}))?$/i.exec(typed.trim());
   return found && { base: `http://127.0.0.1:${found[1]}`, token: found[2] || place.token };
@@ -78,7 +78,7 @@ function reason(found, learned) {
 function go(event, url) {
   if (!EXTENSION || event.ctrlKey || event.metaKey || event.shiftKey) return;
   event.preventDefault();
-  chrome.tabs.update({ url }); // in the tab that the person reads
+  chrome.tabs.update({ url }); // in the current tab
 }
 
 function suggestion(found, learned) {
@@ -191,7 +191,7 @@ function twice(button, question, then) {
   });
 }
 
-// A page that was opened by the bookmarklet; any other page could have opened this one, too, so the person has to agree.
+// A page sent by the bookmarklet. Any other page could have opened this one, too, so the person has to agree.
 function offered() {
   const found = new URLSearchParams(location.hash.slice(1));
   const url = found.get("page");

@@ -1,6 +1,6 @@
 "use strict";
 
-// A line chart as SVG: numbers and class names only, no text of the web.
+// A line chart as SVG. It contains numbers and class names only, no text from the web.
 const SVG = "http://www.w3.org/2000/svg";
 
 function svg(name, attributes, text) {

@@ -1,14 +1,14 @@
 "use strict";
 
-// Asks for the crawls again and again, and shows them. One file of over 300 lines: one page, served without a build step.
+// Polls the crawls and shows them. One file of over 300 lines: one page, served without a build step.
 
 const TOKEN = document.querySelector("meta[name=token]").content;
 const PROGRAM = document.querySelector("meta[name=program]").content;
 const MARKS = 6; // colours
 const MOST = 6; // crawls side by side
-const EVERY = 1000; // milliseconds between two looks
+const EVERY = 1000; // milliseconds between two requests
 const WINDOW = 100; // pages of the latest harvest rate
-const READING = 100; // the same, while a long history is being read
+const READING = 100; // milliseconds, while a long history is being read
 
 let shown = []; // names of the crawls that are shown
 let states = [];
@@ -39,7 +39,7 @@ function badge(index, page) {
   return page.agent === null || page.agent === undefined ? "" : make("span", { class: "badge" }, `agent ${page.agent}`);
 }
 
-// What several crawls found is listed once, with a badge of each.
+// A page that several crawls found is listed once, with a badge of each crawl.
 function together(found) {
   const groups = new Map();
   for (const one of found) {
@@ -145,7 +145,7 @@ async function control(crawl, action) {
 
 // ------------------------------------------------------------ judgments
 
-// Two buttons of a page that was found by one or more crawls; pressed again, a button takes its judgment back.
+// The two buttons that judge a page of one or more crawls. A second click on a button removes its judgment.
 function judging(group, place) {
   const crawls = group.map((one) => states[one.index]).filter((state) => state && state.judgeable);
   const { page } = group[0];
@@ -283,7 +283,7 @@ function drawDetails() {
 
 // ------------------------------------------------------------ agents
 
-// The family tree of the agents of a crawl: who is whose offspring, how each does, and what it found.
+// The family tree of the agents of a crawl: the parent of each, its success, and what it found.
 function drawAgents() {
   redraw(byId("agents"), states.filter((state) => (state.agents || []).length).map((state) => {
     const found = new Map(state.agents.map((agent) => [agent.number, agent]));
@@ -328,8 +328,8 @@ function drawAgent(state, life, found, offspring) {
 
 // ------------------------------------------------------------ search
 
-let hits = []; // of the latest search, those of the same page together
-let searched = ""; // the crawls that it was in
+let hits = []; // of the latest search, grouped by page
+let searched = ""; // the crawls that it covered
 const namesShown = () => states.map((state) => state.name).join("\n");
 
 async function search(event) {
@@ -355,8 +355,8 @@ async function search(event) {
   drawHits();
 }
 
-// Scores of two crawls have no scale in common: BM25 depends on the other pages of an index, and with vectors a score is at most 1.
-// So the best rank counts: a crawl that has not got a page says nothing against it. Of equal ones, what more crawls found is first.
+// Scores of two crawls cannot be compared: BM25 depends on the other pages of an index, and with vectors a score is at most 1.
+// So pages are sorted by their best rank in any crawl. If these are equal, the page that more crawls found comes first.
 function byRank(answers) {
   const found = answers.flatMap(({ hits: pages, index }) => pages.map((page, rank) => ({ page, index, rank })));
   const groups = together(found.sort((a, b) => a.rank - b.rank));
@@ -364,7 +364,7 @@ function byRank(answers) {
 }
 
 function drawHits() {
-  if (hits.length && searched !== namesShown()) { // they are of other crawls
+  if (hits.length && searched !== namesShown()) { // the hits are of other crawls
     hits = [];
     byId("search-note").textContent = "";
   }
@@ -397,7 +397,7 @@ async function start(event) {
     chosenByHand = true;
     location.hash = shown.map(encodeURIComponent).join("&");
     look();
-    setTimeout(() => byId("list-section").scrollIntoView({ behavior: "smooth" }), EVERY); // what was started is below the form
+    setTimeout(() => byId("list-section").scrollIntoView({ behavior: "smooth" }), EVERY); // the new crawl is below the form
   } catch (wrong) {
     problem.textContent = wrong.message;
     drawSeeds(null);
@@ -405,7 +405,7 @@ async function start(event) {
   button.disabled = false;
 }
 
-// Fills in what the query finds, to be changed before the crawl.
+// Fills in the seeds that the query finds. The person can edit them before the crawl.
 async function findSeeds() {
   const problem = byId("start-problem");
   problem.textContent = "";
@@ -429,7 +429,7 @@ function drawSeeds(answer) {
   byId("found-seeds").replaceChildren(...(items.length ? [make("p", {}, `${count(items.length)} seeds were found:`), make("ul", {}, ...items)] : []), ...notes);
 }
 
-// ------------------------------------------------------------ looking again and again
+// ------------------------------------------------------------ polling
 
 function say(text, bad) {
   byId("connection").textContent = text;
@@ -438,8 +438,8 @@ function say(text, bad) {
 
 let looking = false;
 let drawn = "";
-let pressing = false; // a button is held down: drawn anew before it is released, it would not be clicked
-let lost = false; // the server does not answer any more
+let pressing = false; // a button is held down: if it were redrawn before it is released, the click would be lost
+let lost = false; // the server no longer answers
 
 async function look() {
   if (looking) return;
@@ -469,14 +469,14 @@ async function look() {
     }
     say(states.some((state) => state.status === "running") ? "live" : "up to date");
   } catch (problem) {
-    if (problem instanceof TypeError) end(); // nobody answers any more
+    if (problem instanceof TypeError) end(); // the server no longer answers
     else say(problem.message, true);
   }
   looking = false;
   if (states.some((state) => state.reading)) setTimeout(look, READING);
 }
 
-// The process that served this page is gone: what was seen last stays, without anything that would ask it.
+// The process that served this page has ended: keep the last state, without controls that need the server.
 function end() {
   say("ended");
   if (lost) return;

@@ -1,6 +1,6 @@
 "use strict";
 
-// Building the page: everything that comes from the web is put into text nodes, never read as HTML.
+// Builds the page. Content from the web is put into text nodes, never parsed as HTML.
 
 const byId = (id) => document.getElementById(id);
 
@@ -16,7 +16,7 @@ function make(name, attributes = {}, ...children) {
   return node;
 }
 
-// A mark of its own for each agent: the golden angle keeps the hues of neighbours far apart.
+// A separate colour for each agent: the golden angle keeps the hues of neighbours far apart.
 const hueOf = (number) => ((number * 137.508) % 360).toFixed(1);
 
 const count = (n) => (n === null || n === undefined ? "–" : Math.round(n).toLocaleString("en"));
@@ -29,7 +29,7 @@ function link(page, text) {
   return make("a", { href: page.url, rel: "noreferrer noopener", target: "_blank" }, make("bdi", {}, text));
 }
 
-// New content that keeps the place of the keyboard and of the scroll bars.
+// Replaces content, and keeps the keyboard focus and the scroll positions.
 function redraw(container, nodes) {
   const place = (node) => node && node.dataset && node.dataset.place;
   const focused = container.contains(document.activeElement) ? place(document.activeElement) : null;
@@ -40,7 +40,7 @@ function redraw(container, nodes) {
   if (focused) [...container.querySelectorAll("[data-place]")].find((node) => place(node) === focused)?.focus();
 }
 
-// A snippet is escaped text with <b> marks. It is read in a document of its own, which runs and loads nothing.
+// A snippet is escaped text with <b> marks. It is parsed in a separate document, which neither runs scripts nor loads resources.
 function marked(snippet) {
   const parts = [];
   const walk = (node, bold) => {

@@ -1,8 +1,8 @@
 # cython: language_level=3, wraparound=False
-"""Memtables, and looking into the segments of a ``HashTable``, by compiled code.
+"""Memtables, and look-ups in the segments of a ``HashTable``, in compiled code.
 
-``places`` are the addresses of the segments. A segment is looked into at random: to ask a ``memoryview`` for its address would
-touch two more places of the memory that are in no cache.
+``places`` are the addresses of the segments. Segments are accessed at random: asking a ``memoryview`` for its address would cost
+two more cache misses.
 """
 
 from cpython cimport array
@@ -29,7 +29,7 @@ cdef uint64_t TAG = 0xFFFFFF
 
 
 cdef inline uint64_t word(const unsigned char* data) noexcept nogil:
-    """Eight bytes, the least first."""
+    """Eight bytes as a number, in little-endian order."""
     cdef uint64_t value = 0
     cdef int place
     for place in range(7, -1, -1):
@@ -40,7 +40,7 @@ cdef inline uint64_t word(const unsigned char* data) noexcept nogil:
 cdef inline Py_ssize_t probe(
     const uint64_t* words, Py_ssize_t slot, Py_ssize_t slots, uint64_t key, uint64_t tag
 ) noexcept nogil:
-    """From its home on, the slot where the key is, or the empty one where it would be; times two, as a slot has two words."""
+    """The slot of the key, or the empty slot where it would go, searched from ``slot`` on; times two, as a slot has two words."""
     slot *= 2
     while words[slot + 1]:
         if words[slot] == key and words[slot + 1] >> NUMBER_BITS == tag:
@@ -50,14 +50,14 @@ cdef inline Py_ssize_t probe(
 
 
 cdef inline Py_ssize_t slot_of(const uint64_t* words, uint64_t key, uint64_t tag) noexcept nogil:
-    """Where the key is in a segment, or the empty slot where it would be."""
+    """The slot of the key in a segment, or the empty slot where it would go."""
     return probe(words, (key >> 24) & (SLOTS - 1), SLOTS, key, tag)
 
 
 cdef class Memtable:
     """Digests of 16 bytes to numbers, in memory: 24 to 48 bytes each.
 
-    Its slots are in the order of segments, so that it can be merged segment by segment. ``like``: how many digests to make room for.
+    Its slots are in the order of segments, so that it can be merged segment by segment. It begins with room for ``like`` digests.
     """
 
     cdef uint64_t* words  # slots as in a segment
@@ -87,7 +87,7 @@ cdef class Memtable:
             self.put(word(data), (word(data + 8) & TAG) << NUMBER_BITS | (<uint64_t>number + 1))
 
     cdef inline uint64_t find(self, uint64_t key, uint64_t tag) noexcept:
-        """The second word of the slot; 0: there is none."""
+        """The second word of the slot of a key; 0 if there is none."""
         return self.words[probe(self.words, self._home(key), <Py_ssize_t>1 << self.bits, key, tag) + 1]
 
     cdef inline void put(self, uint64_t key, uint64_t value) noexcept:
@@ -99,8 +99,8 @@ cdef class Memtable:
         self.words[slot + 1] = value
 
     cdef inline Py_ssize_t _home(self, uint64_t key) noexcept:
-        """The bits of a key by which segments are told apart, the first one last: keys of a segment are together, however many
-        segments there are.
+        """The bits of a key that select its segment, in reverse order. So the keys of a segment are neighbours, whatever the
+        number of segments.
         """
         cdef uint64_t bits = key >> 36
         bits = (bits & 0x55555555) << 1 | bits >> 1 & 0x55555555
@@ -140,7 +140,7 @@ cdef class Memtable:
 def find(tuple memtables not None, array.array places not None, array.array directory not None, bytes digest not None):
     """The number of a digest of 16 bytes in the first memtable that has it, or else in the table; or None.
 
-    Raises ``IndexError`` where it has no segment: the table is closed, or was empty.
+    Raises ``IndexError`` if it has no segment, since the table is closed, or was empty.
     """
     cdef const unsigned char* data = digest
     cdef uint64_t key = word(data), tag = word(data + 8) & TAG, value
@@ -148,7 +148,7 @@ def find(tuple memtables not None, array.array places not None, array.array dire
     if not 0 <= segment < len(places):
         raise IndexError(segment)
     cdef const uint64_t* words = <uint64_t*>places.data.as_ulonglongs[segment]
-    # It comes from memory while the memtables are looked into.
+    # The processor fetches it from memory during the look-ups in the memtables.
     __builtin_prefetch(words + 2 * ((key >> 24) & (SLOTS - 1)))
     for memtable in memtables:
         value = (<Memtable?>memtable).find(key, tag)
@@ -167,10 +167,10 @@ def merge(
     Memtable memtable not None,
     Py_ssize_t start,
 ):
-    """Set the numbers of a memtable from a slot on. None: of all. Else the slot where it ended, and a key whose segment is full.
+    """Set the numbers of a memtable from a slot on. Return None at the end, or the slot reached and a key whose segment is full.
 
-    It lets other threads run: they may look into the table and the memtable meanwhile, and change neither. Raises ``OSError``, and
-    ``IndexError`` where a key has no segment.
+    Other threads run meanwhile: they may read the table and the memtable, but must change neither. Raises ``OSError``, and
+    ``IndexError`` if a key has no segment.
     """
     cdef Py_ssize_t at = 0, slots = <Py_ssize_t>1 << memtable.bits, slot, segments = len(places)
     cdef const uint64_t* new = memtable.words
@@ -207,7 +207,7 @@ def merge(
                 if is_full:
                     break
                 if slot // 2 < <Py_ssize_t>((key >> 24) & (SLOTS - 1)):
-                    store(&copy)  # it runs over the end: what it ran over comes first
+                    store(&copy)  # the slot wraps round the end: write the slots before it first
                 copy.words[slot] = key
                 count[0] += 1
             copy.words[slot + 1] = value
@@ -222,9 +222,10 @@ def merge(
 
 
 def fill(int file, int segment, array.array places not None, int whole, int depth, uint64_t bit):
-    """Make a segment of those entries of a whole one whose keys have this bit there; how many there are. Raises ``OSError``.
+    """Fill a segment with those entries of ``whole`` whose keys have this bit at this depth; return their number.
 
-    No other thread runs meanwhile: it would have to wait for its turn again, some milliseconds, for a tenth of one.
+    It keeps the interpreter lock: it takes a tenth of a millisecond, but getting the lock back may take some milliseconds.
+    Raises ``OSError``.
     """
     cdef const uint64_t* words = <uint64_t*>places.data.as_ulonglongs[whole]
     cdef Py_ssize_t at, slot
@@ -250,15 +251,15 @@ cdef struct Copy:
     uint64_t* words
     int file
     int segment
-    int changed  # its pages, as bits
+    int changed  # changed pages, as bits
     int error
 
 
 cdef void store(Copy* copy) noexcept nogil:
     """Write the changed pages of a copy, in their order.
 
-    ``pwrite``, as a page that is changed where it is mapped costs a page fault, and when it is forced onto the disk an interrupt of
-    all processors. No slot is on two pages, and a page is written as a whole or not at all by whoever is killed.
+    It uses ``pwrite``: changing a mapped page costs a page fault, and an interrupt of all processors when it is forced onto the
+    disk. No slot is on two pages, and a killed process writes a page either as a whole or not at all.
     """
     cdef int page = 0, end
     cdef Py_ssize_t done, size, wrote

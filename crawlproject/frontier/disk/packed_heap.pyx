@@ -81,7 +81,7 @@ cdef class PackedHeap:
         return [(self.heap[at].rank, self.heap[at].number) for at in range(self.size)]
 
     def packed(self):
-        qsort(self.heap, self.size, sizeof(Packed), compare)  # what is sorted is a heap, too
+        qsort(self.heap, self.size, sizeof(Packed), compare)  # a sorted array is a heap
         return PyBytes_FromStringAndSize(<char*>self.heap, self.size * sizeof(Packed))
 
     cdef int grow(self) except -1:

@@ -1,5 +1,5 @@
 # cython: language_level=3, wraparound=False, initializedcheck=False
-"""Looking into the mapped rows of a ``UrlTable``, and writing to them, by compiled code."""
+"""Reads and writes the mapped rows of a ``UrlTable`` in compiled code."""
 
 import sys
 
@@ -43,9 +43,9 @@ def match_many(
     list maps not None, dict changed not None, const int64_t[:] numbers, const double[:] scores, uint64_t states,
     int64_t class_bits, uint8_t[:] found
 ):
-    """Fill in ``found``: whether each URL is in one of the states (bits) with its score; True where the row is changed.
+    """Fill in ``found``: whether each URL is in one of the states (bits) with its score; True if ``changed`` has its row.
 
-    ``class_bits``: what its class adds to the state; negative: anything.
+    ``class_bits``: the bits of its class in the state; negative: any class.
     """
     cdef Py_ssize_t at, pieces = len(maps), piece, mapped = -1
     cdef Py_buffer view
@@ -76,7 +76,7 @@ def match_many(
 
 
 def pack(dict changed not None):
-    """The changed rows, each behind its number."""
+    """The changed rows, each after its number."""
     cdef bytes packed = PyBytes_FromStringAndSize(NULL, len(changed) * sizeof(NumberedRow))
     cdef NumberedRow* at = <NumberedRow*>PyBytes_AS_STRING(packed)
     cdef tuple fields

@@ -1,13 +1,13 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, cdivision=True
-"""``LinkFeatures.of`` and ``LinkTable.describe`` in compiled code: row by row, with no array between.
+"""``LinkFeatures.of`` and ``LinkTable.describe`` in compiled code: row by row, without intermediate arrays.
 
-Sums are in the order of numpy's.
+Sums are made in the order in which numpy makes them.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
 cdef enum:
-    LANES = 8  # sums that numpy adds up a row in; the widths of all three texts are multiples of it
+    LANES = 8  # partial sums into which numpy adds up a row; the widths of all three texts are multiples of it
 
 
 def fill(
@@ -29,8 +29,8 @@ def fill(
 ):
     """Fill in ``found``, (2, rows, kinds).
 
-    ``parents`` have ``best`` and ``total``. ``columns`` is ``link_table.COLUMNS``; ``logarithms`` are those of the rows' totals, ``average`` is the mean outcome.
-    ``weighty`` tells the terms that have a weight: few do.
+    ``parents`` have ``best`` and ``total``. ``columns`` is ``link_table.COLUMNS``; ``logarithms`` are those of the rows' totals;
+    ``average`` is the mean outcome. ``weighty`` marks the few terms that have a weight.
     """
     cdef Py_ssize_t anchor, around, words, end
     anchor, around, words, end = columns
@@ -87,7 +87,7 @@ cdef inline void weigh(
     Py_ssize_t width,
     double* sums,
 ) noexcept:
-    """Add up a text's weights as keywords, and behind them those of feedback, each in ``LANES`` sums."""
+    """Add up the keyword weights of a text, and after them its feedback weights, each in ``LANES`` sums."""
     cdef Py_ssize_t place, lane
     cdef int32_t term
     for lane in range(2 * LANES):
@@ -108,7 +108,7 @@ cdef inline double filled(const double* sums, double full) noexcept:
 def describe(
     int32_t[:, ::1] terms, tuple columns, const int64_t[::1] rows, const int32_t[::1] text, list anchors, list contexts
 ):
-    """The terms of anchor and surroundings of ``rows``, by spans of the text."""
+    """Fill in the terms of the anchor and the surroundings of ``rows``, whose spans in the text are given."""
     cdef Py_ssize_t anchor, around, words, end, at, row, start, stop, first
     anchor, around, words, end = columns
     cdef Py_ssize_t reach = (words - around) // 2

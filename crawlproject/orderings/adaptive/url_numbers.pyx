@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
-"""``UrlWords.numbers`` in compiled code: it cuts URLs of ASCII itself, and asks for what it meets for the first time."""
+"""``UrlWords.numbers`` in compiled code: it splits ASCII URLs itself, and calls Python for unknown terms."""
 
 from cpython.dict cimport PyDict_GetItem
 from cpython.unicode cimport PyUnicode_Substring
@@ -11,10 +11,10 @@ cdef extern from "Python.h":
 
 
 def fill(int32_t[:, ::1] found, list urls, words, dict folders, dict known, dict numbers, number):
-    """Fill in ``found``, (URLs, terms), which is 0: the numbers of the last terms of each URL.
+    """Fill in ``found``, (URLs, terms), which is all 0, with the numbers of the last terms of each URL.
 
-    ``words`` are the ``UrlWords`` whose caches ``folders`` and ``known`` are; ``number`` gives a term that is not among
-    ``numbers`` one.
+    ``folders`` and ``known`` are the caches of ``words``, the ``UrlWords``; ``number`` assigns a number to a term that is not
+    among ``numbers``.
     """
     cdef Py_ssize_t row, place, first, width = found.shape[1]
     cdef list terms
@@ -29,7 +29,7 @@ def fill(int32_t[:, ::1] found, list urls, words, dict folders, dict known, dict
 
 
 cdef list terms_of(str url, words, dict folders, dict known):
-    """``UrlWords.of``, all of them."""
+    """``UrlWords.all_of``."""
     if not PyUnicode_IS_ASCII(url):
         return words.all_of(url)
     cdef const unsigned char* data = PyUnicode_1BYTE_DATA(url)

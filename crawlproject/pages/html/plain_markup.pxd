@@ -1,4 +1,4 @@
-"""Markup that all HTML tokenizers read alike, in memory whose last byte is followed by a 0, which is in none of it."""
+"""Markup that all HTML tokenizers read alike. It contains no 0 byte, and is followed by one in memory."""
 
 from libc.string cimport memchr, memcmp
 
@@ -6,7 +6,9 @@ ctypedef const unsigned char* Place
 
 
 cdef inline Place after_comment(Place start, Place end) noexcept:
-    """Only at ``-->`` all parsers agree that a comment ends, where ``--!>``, ``<!-->`` and ``<!--->`` do not come before."""
+    """After the comment; NULL unless it ends with ``-->``. NULL also for ``--!>``, ``<!-->`` and ``<!--->``, on which parsers
+    disagree.
+    """
     cdef Place at = start
     while True:
         at = <Place>memchr(at, c">", end - at)
@@ -18,7 +20,7 @@ cdef inline Place after_comment(Place start, Place end) noexcept:
 
 
 cdef inline Place after_declaration(Place start, Place end) noexcept:
-    """Behind ``<!doctype ...>`` or ``<?xml ...>`` with quotation marks in pairs and without an internal subset."""
+    """After ``<!doctype ...>`` or ``<?xml ...>`` with quotation marks in pairs and without an internal subset."""
     cdef Place at = start + 2
     cdef int double_marks = 0, single_marks = 0
     if (start[1] != c"!" and start[1] != c"?") or not is_letter(at[0]):

@@ -3,14 +3,14 @@
 from libc.string cimport memchr
 
 cdef enum:
-    MOST_ATTRIBUTES = 250  # of one element: a tree takes libxml2 time proportional to the square
+    MOST_ATTRIBUTES = 250  # of one element: the time of libxml2 is proportional to the square
 
 
 cdef inline bint is_crowded(const unsigned char* at, const unsigned char* end) noexcept nogil:
     """Whether a start tag in the UTF-8 from ``at`` to ``end`` might have more than ``MOST_ATTRIBUTES`` attributes.
 
     Every ``<`` before a letter may begin a start tag, in a script, a comment or an attribute, too. Tags that overlap are
-    read again, but not without end: when that takes longer than to read the input four times, the answer is yes.
+    read again, up to a limit: after as many bytes as four times the input, the answer is yes.
     """
     cdef const unsigned char* here
     cdef Py_ssize_t left = 4 * (end - at) + 1000
@@ -38,9 +38,9 @@ cdef inline bint is_crowded(const unsigned char* at, const unsigned char* end) n
 
 
 cdef inline const unsigned char* after_attribute(const unsigned char* at, const unsigned char* end) noexcept nogil:
-    """Behind the name at ``at`` and its value."""
+    """After the name at ``at`` and its value."""
     cdef unsigned char quote
-    at += 1  # the first byte of a name may be any
+    at += 1  # the first byte of a name may be any byte
     while at < end and not ends_name(at[0]) and at[0] != c"=":
         at += 1
     at = after_blanks(at, end)

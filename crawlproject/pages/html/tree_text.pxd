@@ -1,4 +1,4 @@
-"""What ``tree_walk.pyx`` uses of ``tree_text.pyx``."""
+"""The parts of ``tree_text.pyx`` that ``tree_walk.pyx`` uses."""
 
 
 cdef class TreeText:

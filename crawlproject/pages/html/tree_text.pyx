@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
-"""The text of a document while its tree is read: ``TextPieces`` in compiled code."""
+"""Collects the text of a document from its tree: ``TextPieces`` in compiled code."""
 
 from cpython.mem cimport PyMem_Free, PyMem_Realloc
 from cpython.unicode cimport PyUnicode_AsUTF8AndSize, PyUnicode_DecodeUTF8
@@ -9,7 +9,7 @@ from libc.string cimport memcpy, strlen
 cdef class TreeText:
     """Text kept in UTF-8. A position is a number of characters.
 
-    White space at the beginning is left out, but for that of elements that are ``hidden``, which is cut in the end.
+    White space at the beginning is left out, except in ``hidden`` elements, which are cut at the end.
     """
 
     def __cinit__(self, list hidden not None):

@@ -1,9 +1,9 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
-"""A finished lxml tree read for a ``DocumentBuilder`` by compiled code.
+"""Reads a finished lxml tree for a ``DocumentBuilder``, in compiled code.
 
-Elements, text, links and tag paths, which are many, are followed here as the builder, ``TextPieces``, ``AggregationNodes`` and
-``TagPaths`` follow them; Python objects are made only of what is kept. All else that an element can mean is decided by the
-builder's ``OPENERS`` and ``CLOSERS``.
+Elements, text, links and tag paths, which are many, are processed here as the builder, ``TextPieces``, ``AggregationNodes`` and
+``TagPaths`` process them; only the results become Python objects. The builder's ``OPENERS`` and ``CLOSERS`` handle all else that
+an element can mean.
 """
 
 from cpython.mem cimport PyMem_Free, PyMem_Realloc
@@ -28,15 +28,15 @@ cdef enum:
     REMEMBERED = 256  # tags, a power of 2
 MAX_DEPTH = DEEPEST
 
-cdef enum:  # what there is to do for a tag
+cdef enum:  # what to do for a tag
     BREAKS = 1
     OPENS = 2
     CLOSES = 4
     LINKS = 8
-    FRAMES = 16  # it has ``src`` for ``href``
+    FRAMES = 16  # it has ``src`` in place of ``href``
     IMAGES = 32
 
-LINKING = {"a": LINKS, "area": LINKS | IMAGES, "frame": LINKS | FRAMES, "img": IMAGES}  # not left to the builder
+LINKING = {"a": LINKS, "area": LINKS | IMAGES, "frame": LINKS | FRAMES, "img": IMAGES}  # handled here, not by the builder
 
 cdef struct Tag:
     const tree.xmlChar* name
@@ -49,19 +49,19 @@ cdef struct Ranges:  # of a link, in characters of the text
 
 
 def is_crowded(bytes markup not None):
-    """Whether the attributes of an element might make a tree of ``markup`` take time out of proportion."""
+    """Whether an element may have so many attributes that parsing ``markup`` takes disproportionate time."""
     cdef const unsigned char* start = markup
     return start_tags.is_crowded(start, start + len(markup))
 
 
 def walk(cetree._Element root not None, builder):
-    """Text and links of the document of ``root``; ``builder`` has the rest of it. None when the tree may not be whole."""
+    """Text and links of the document of ``root``; ``builder`` gets the rest. None if the tree may be incomplete."""
     cdef TreeWalk steps = TreeWalk(root, builder)
     return steps.read() if steps.run() else None
 
 
 cdef class TreeWalk:
-    """One walk. ``begins`` has the position in the text of each open element, the outermost at 1."""
+    """One walk. ``begins`` has the position of each open element in the text; the outermost is at index 1."""
 
     cdef cetree._Element root
     cdef object builder
@@ -69,11 +69,11 @@ cdef class TreeWalk:
     cdef Py_ssize_t depth, max_links, level, room
     cdef Py_ssize_t begins[DEEPEST + 1]
     cdef tree.xmlNode* nodes[DEEPEST + 1]
-    cdef Py_ssize_t waiting[DEEPEST + 1]  # a link of which it is the aggregation node, plus 1
+    cdef Py_ssize_t waiting[DEEPEST + 1]  # a link whose aggregation node this is, plus 1
     cdef Py_ssize_t labelled  # depth down to which ``paths`` is up to date
     cdef Py_ssize_t concealed_at  # depth of the outermost open element that is not shown
     cdef bint tag_paths
-    cdef Ranges* ranges  # with ``room`` for so many links
+    cdef Ranges* ranges  # has room for ``room`` links
     cdef list hrefs, tag_paths_of, links, hidden, alts, paths
     cdef dict known
     cdef Tag tags[REMEMBERED]
@@ -84,13 +84,13 @@ cdef class TreeWalk:
         self.text = builder.text = TreeText(self.hidden)
         self.level = -1 if builder.nodes.level is None else min(builder.nodes.level, DEEPEST)
         self.hrefs, self.tag_paths_of, self.links, self.alts, self.paths, self.known = [], [], [], [], [""], {}
-        # All else is 0, the names of the tags, too: Cython clears new objects.
+        # All other fields are 0, also the names of the tags: Cython clears new objects.
 
     def __dealloc__(self):
         PyMem_Free(self.ranges)
 
     cdef tuple read(self):
-        """The text, and the links as ``DocumentBuilder.read`` has them."""
+        """The text, and the links as ``DocumentBuilder.read`` returns them."""
         cdef str text = self.text.since(0).rstrip()
         cdef Py_ssize_t number, most = min(len(text), self.builder.max_text)
         cdef Ranges* link
@@ -105,7 +105,7 @@ cdef class TreeWalk:
         return text, links
 
     cdef bint run(self) except -1:
-        """Whether the tree is whole."""
+        """Read the tree; return whether it is complete."""
         cdef tree.xmlNode* node = <tree.xmlNode*>self.root._c_node.doc.children
         cdef tree.xmlNode* other = node
         cdef int elements = 0
@@ -113,7 +113,7 @@ cdef class TreeWalk:
             elements += other.type == tree.XML_ELEMENT_NODE
             other = other.next
         if elements != 1:
-            return False  # white space between them is not in the tree
+            return False  # with several roots, the white space between them is not in the tree
         while node is not NULL:
             if node.type == tree.XML_ELEMENT_NODE:
                 if self.depth == DEEPEST:

@@ -1,9 +1,9 @@
 # cython: language_level=3, cdivision=True, boundscheck=False, wraparound=False, initializedcheck=False
-"""A page without the attributes that nobody reads, which are a third of the work of libxml2.
+"""Removes the attributes of a page that no reader uses: they are a third of the work of libxml2.
 
-Only what all HTML tokenizers read alike is understood here: plain tags, comments, declarations, and raw text that ends with its
-end tag. From the first place on that is anything else, the page stays as it is. So does the white space around an attribute,
-and what stands beside it stays apart.
+This module handles only markup that all HTML tokenizers read alike: plain tags, comments, declarations, and raw text that ends
+with its end tag. From the first other markup on, the page stays unchanged. The white space around a removed attribute stays, so
+its neighbours stay separate.
 """
 
 cimport cython
@@ -32,8 +32,8 @@ cdef enum:  # what is special about an element
     UNTOUCHED = 1
     LINK = 2
     EMPTY = 4
-    TEXT = 8  # in it there is text, for some parsers markup
-    SCRIPT = 16  # in it there is text
+    TEXT = 8  # it contains text, which some parsers read as markup
+    SCRIPT = 16  # it contains text
     SHEET = 32
     ENDLESS = 64
 
@@ -49,9 +49,9 @@ SPECIAL = {
 
 cdef struct Name:  # of an element, or of an attribute that is read
     unsigned char letters[LONGEST]
-    Py_ssize_t length  # 0: the slot is empty, and so is the rest
+    Py_ssize_t length  # 0: the slot is empty, with all its fields
     unsigned int special
-    unsigned int read  # the attributes of the element, or this one
+    unsigned int read  # bits of the attributes that are read: of an element, or of this one
 
 cdef struct Attribute:
     Place start, end
@@ -60,13 +60,13 @@ cdef struct Attribute:
 cdef Name ELEMENTS[SLOTS]
 cdef Name ATTRIBUTES[SLOTS]
 cdef unsigned int CLASS, ID, OF_ALL
-cdef unsigned int KEPT = 1  # stands for any name with a colon: nobody can tell what a parser makes of its parts
+cdef unsigned int KEPT = 1  # the bit of any name with a colon: parsers split such names differently
 cdef unsigned char IN_NAME[256]
-cdef unsigned char IN_VALUE[256]  # that has no quotation marks
+cdef unsigned char IN_VALUE[256]  # bytes of a value without quotation marks
 
 
 def without_unread(bytes markup not None, bint tag_paths):
-    """``markup``, in UTF-8, without attributes that no ``Document`` is made of, one with or without ``tag_paths``."""
+    """``markup``, in UTF-8, without attributes that no ``Document`` needs, with or without ``tag_paths``."""
     cdef Cutter cutter = Cutter.__new__(Cutter)
     return cutter.cut(markup, len(markup), tag_paths)
 
@@ -76,11 +76,11 @@ cdef class Cutter:
     """One pass over a page."""
 
     cdef Place end
-    cdef Place copied  # what is before is copied, or left out
+    cdef Place copied  # all before it was copied or left out
     cdef unsigned char* copy
     cdef Py_ssize_t size
     cdef bint tag_paths
-    cdef bint styled  # there was a style sheet, which may hide a class
+    cdef bint styled  # the page has a style sheet, which may hide a class
 
     def __dealloc__(self):
         PyMem_Free(self.copy)
@@ -106,7 +106,7 @@ cdef class Cutter:
         self.copied = end
 
     cdef Place after(self, Place at) noexcept:
-        """Behind the tag, comment or declaration at ``at``; NULL where that is not plain."""
+        """After the tag, comment or declaration at ``at``; NULL if it is not plain."""
         if is_letter(at[1]):
             return self.after_start_tag(at + 1)
         if at[1] == c"/":
@@ -116,7 +116,7 @@ cdef class Cutter:
         return after_declaration(at, self.end)
 
     cdef Place after_start_tag(self, Place name) noexcept:
-        """Behind the start tag with the ``name``, and behind the text in it if that is raw."""
+        """After the start tag with the ``name``, and after the text in it if that is raw."""
         cdef Attribute unread[MOST]
         cdef Place start, at = after_name(name)
         cdef Name* element = find(ELEMENTS, name, at - name)
@@ -153,9 +153,9 @@ cdef class Cutter:
         return after_raw_text(element, at, self.end) if element.special & (TEXT | SCRIPT) else at
 
     cdef unsigned int labels_read(self, Name* element, Place at, Place name, Py_ssize_t length) noexcept:
-        """``CLASS`` and ``ID``, as far as they are read of an element whose start tag ends at ``at``.
+        """``CLASS`` and ``ID``, if they are read for an element whose start tag ends at ``at``.
 
-        Tag paths have those of links and of what may have links in it: not of an element that ends before any other begins.
+        Tag paths contain those of links and of elements that may contain links, but not of an element without a child element.
         """
         cdef unsigned int read = KEPT | (CLASS if self.styled else 0)
         if not self.tag_paths or element.special & EMPTY:
@@ -179,7 +179,7 @@ cdef Place after_end_tag(Place name) noexcept:
 cdef Place after_raw_text(Name* element, Place at, Place end) noexcept:
     """At the end tag of the ``element`` whose start tag ends at ``at``.
 
-    In a script, ``<!--`` and then ``<script`` may make the next end tag a part of the text.
+    In a script, ``<!--`` and then ``<script`` may turn the next end tag into text.
     """
     cdef bint commented = False
     while True:
@@ -217,13 +217,13 @@ cdef inline Place after_value(Place start, Place end) noexcept:
 
 
 cdef inline unsigned int name_of(Place start, Place end) noexcept:
-    """The bit of an attribute's name, none when no reader knows it."""
+    """The bit of an attribute's name; 0 if no reader uses it."""
     cdef unsigned int name = find(ATTRIBUTES, start, end - start).read
     return KEPT if not name and memchr(start, c":", end - start) is not NULL else name
 
 
 cdef inline Name* find(Name* table, Place name, Py_ssize_t length) noexcept:
-    """The slot of ``name``, in whatever case, or an empty one."""
+    """The slot of ``name``, in any case, or an empty slot."""
     cdef unsigned int number = (name[0] | 32) * 5 + (name[length - 1] | 32) * 3 + <unsigned int>length
     cdef Name* slot = &table[number % SLOTS]
     while slot.length and not (slot.length == length and equal(slot, name)):
@@ -233,7 +233,7 @@ cdef inline Name* find(Name* table, Place name, Py_ssize_t length) noexcept:
 
 
 cdef inline bint equal(const Name* name, Place at) noexcept:
-    """Whether what begins at ``at`` begins with ``name``, in whatever case."""
+    """Whether the text at ``at`` begins with ``name``, in any case."""
     cdef Py_ssize_t number
     for number in range(name.length):
         if at[number] | 32 != name.letters[number]:
@@ -242,7 +242,7 @@ cdef inline bint equal(const Name* name, Place at) noexcept:
 
 
 cdef Name* put(Name* table, str text) except NULL:
-    """The slot of ``text``, which is in the table from now on."""
+    """Add ``text`` to the table, and return its slot."""
     cdef bytes letters = text.encode("ascii")
     if len(letters) > LONGEST:
         raise ValueError(f"{text}: longer than {LONGEST} letters")
@@ -253,7 +253,7 @@ cdef Name* put(Name* table, str text) except NULL:
 
 
 cdef int fill() except -1:
-    """The tables, once."""
+    """Fill the tables, once."""
     global CLASS, ID, OF_ALL
     for byte in range(33, 256):
         IN_NAME[byte] = chr(byte) in "-.:_0123456789" or is_letter(byte)

@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
-"""``tokenizer.ChunkTerms`` in compiled code: neither a chunk that is known nor its term becomes an object."""
+"""``tokenizer.ChunkTerms`` in compiled code: known chunks and their terms do not become Python objects."""
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Realloc
@@ -24,32 +24,32 @@ from crawlproject.pages.text.terms import Terms, Vocabulary
 
 cdef enum:
     FIRST_PLACES = 4096  # a power of 2
-    MOST_PROBES = 64  # chunks that share a place, perhaps on purpose: more are not remembered
+    MOST_PROBES = 64  # the most chunks that share a place, as an attacker may intend: more are not remembered
     NO_TERM = -1
-    FIRST_SEVERAL = -2  # and below: places in ``several``
-    AHEAD = 16  # chunks of which the entries are asked for before the first is looked up
+    FIRST_SEVERAL = -2  # this and lower numbers: places in ``several``
+    AHEAD = 16  # chunks whose entries are prefetched before the first is looked up
 
 cdef bint separates[128]
 for number in range(128):
     separates[number] = number == 0 or SEPARATORS[number] == 32
 
-ctypedef fused code:  # of a letter, as wide as the text has them
+ctypedef fused code:  # the code of a letter, in the width that the text uses
     uint8_t
     uint16_t
     uint32_t
 
 cdef struct Entry:
-    uint64_t low, high  # the chunk, a byte a letter; 0: nothing is here
-    int64_t found  # 0: nothing is here; above: the number of its term, plus 1; NO_TERM; below: it has several
+    uint64_t low, high  # the chunk, one byte per letter; 0: the entry is empty
+    int64_t found  # 0: the entry is empty; above 0: the number of its term, plus 1; NO_TERM; below: it has several terms
 
 cdef struct Chunk:
     Entry entry
     Py_ssize_t start, size  # in the text
-    bint is_other  # it has no place in the table
+    bint is_other  # it cannot be in the table
 
 
 cdef class Numbers:
-    """The terms of a text as they are read."""
+    """The terms of a text that were read so far."""
 
     cdef int32_t* found
     cdef Py_ssize_t size, room
@@ -79,8 +79,8 @@ cdef class Numbers:
 cdef class ChunkTable:
     """Remembers chunks of at most 16 letters of Latin-1 in a hash table with open addressing, and the rest in ``others``.
 
-    What a look-up costs is the places of the memory that it goes to, so a chunk is inside its entry, with the number of its
-    term in the ``vocabulary``.
+    The cost of a look-up is that of its memory accesses, so each entry contains the chunk itself, and the number of its term in
+    the ``vocabulary``.
     """
 
     cdef Entry* entries
@@ -90,7 +90,7 @@ cdef class ChunkTable:
     cdef object vocabulary
     cdef list several  # the numbers of the terms of each chunk that has several
     cdef dict others
-    cdef Py_ssize_t readers  # calls of ``between`` under way: one may ask for the terms of a part of its text
+    cdef Py_ssize_t readers  # calls of ``between`` under way: a call may need the terms of a part of its text
 
     def __cinit__(self, analyze, Py_ssize_t most=REMEMBERED):
         self.analyze, self.most, self.longest = analyze, most, MAX_CHUNK
@@ -105,10 +105,10 @@ cdef class ChunkTable:
         return self.used + len(self.others)
 
     def between(self, str text not None, cuts, end_of_word):
-        """As ``ChunkTerms.between``, with terms that are numbers."""
+        """As ``ChunkTerms.between``, with numbers in place of terms."""
         if not self.readers and len(self.vocabulary.terms) >= self.most:
             self.forget()
-            self.vocabulary, self.several = Vocabulary(), []  # those who have texts in the old one keep it
+            self.vocabulary, self.several = Vocabulary(), []  # texts with numbers of the old vocabulary keep that
         self.readers += 1
         try:
             return self.read_all(text, sorted(cuts), end_of_word)
@@ -136,7 +136,7 @@ cdef class ChunkTable:
     cdef int read(self, Numbers numbers, str text, Py_ssize_t at, Py_ssize_t end) except -1:
         """Append the terms of the chunks in this range of the text.
 
-        The entries are far from each other in memory: those of the next chunks are on their way while one is looked up.
+        The entries are far apart in memory, so those of the next chunks are prefetched while one is looked up.
         """
         cdef int kind = PyUnicode_KIND(text)
         cdef void* data = PyUnicode_DATA(text)
@@ -225,7 +225,7 @@ cdef class ChunkTable:
         return 0
 
     cdef Entry* find(self, Entry chunk) noexcept:
-        """The entry of a chunk, or where it can be entered; NULL when there is no such place."""
+        """The entry of a chunk, or an empty one for it; NULL if there is neither."""
         cdef Py_ssize_t place = self.place(chunk)
         cdef Entry* entry
         for _ in range(MOST_PROBES):
@@ -236,13 +236,13 @@ cdef class ChunkTable:
         return NULL
 
     cdef inline Py_ssize_t place(self, Entry chunk) noexcept:
-        """Where its entry is, or a few places behind."""
+        """The first place to look for its entry."""
         cdef uint64_t digest = (chunk.low ^ self.seed) * <uint64_t>0x9E3779B97F4A7C15
         digest = (digest ^ digest >> 32 ^ chunk.high) * <uint64_t>0xC2B2AE3D27D4EB4F
         return (digest ^ digest >> 32) & (self.places - 1)
 
     cdef int make_room(self) except -1:
-        """Forget all chunks when there are too many; terms of the text that is read keep their numbers."""
+        """Forget all chunks if there are too many. The terms of the current text keep their numbers."""
         if self.used + len(self.others) >= self.most:
             self.forget()
         elif 2 * self.used >= self.places:
@@ -277,7 +277,7 @@ cdef class ChunkTable:
 cdef inline bint is_separator(Py_UCS4 letter) noexcept:
     if letter < 128:
         return separates[letter]
-    return Py_UNICODE_ISSPACE(letter) or 0xD800 <= letter < 0xE000  # half a pair: UTF-8 has "?" in its place
+    return Py_UNICODE_ISSPACE(letter) or 0xD800 <= letter < 0xE000  # an unpaired surrogate: it becomes "?" in UTF-8
 
 
 cdef inline bint is_blank(int kind, void* data, Py_ssize_t at, Py_ssize_t end) noexcept:

@@ -1,4 +1,4 @@
-"""Asks the processor for a place of the memory that will be read soon."""
+"""Tells the processor which memory will be read soon."""
 
 cdef extern from *:
     """

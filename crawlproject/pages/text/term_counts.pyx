@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
-"""The functions of ``counting.py`` in compiled code, with one table of counts that is zero between two calls."""
+"""The functions of ``counting.py`` in compiled code, with one table of counts, which is all 0 between two calls."""
 
 from cpython.mem cimport PyMem_Realloc
 from libc.stdint cimport int32_t, int64_t
@@ -73,7 +73,7 @@ def squared_norms(const int32_t[::1] numbers, list spans):
 
 
 cdef int make_room(const int32_t[::1] numbers) except -1:
-    """For the largest of the numbers."""
+    """Make room for the largest of the numbers."""
     global table, places
     cdef Py_ssize_t at, most = -1, room
     for at in range(numbers.shape[0]):

@@ -51,7 +51,7 @@ def hashes_of_each(terms):
 
 
 def without_links(page, plain, folded):
-    """The same arrays, with what is left in front."""
+    """The same arrays, with the remaining elements at the front."""
     cdef Py_ssize_t start, end, at, count = 0, kept = 0
     cdef uint64_t[::1] of_plain = plain, of_folded = folded
     cdef uint8_t[::1] outside = np.ones(len(page.terms), np.uint8)
@@ -93,7 +93,7 @@ def minima_of(const uint64_t[::1] hashes):
 
 
 cdef Py_ssize_t find_minima(const uint64_t[::1] hashes, uint64_t[::1] seen, uint16_t[::1] minima):
-    """How many different hashes there are. ``seen`` are zeros, a power of 2 of them and more than hashes."""
+    """How many different hashes there are. ``seen`` is all 0; its length is a power of 2 above the number of hashes."""
     cdef uint8_t filled[256]
     cdef uint64_t least[256]
     cdef uint64_t value
@@ -123,7 +123,7 @@ cdef Py_ssize_t find_minima(const uint64_t[::1] hashes, uint64_t[::1] seen, uint
 
 
 cdef inline bint is_new(uint64_t[::1] seen, uint64_t value) noexcept:
-    """Whether a hash, not 0, is not in the table ``seen``, which has it from now on."""
+    """Add a hash, not 0, to the table ``seen``; return whether it is new there."""
     cdef uint64_t last = seen.shape[0] - 1, place = value & last
     while seen[place] and seen[place] != value:
         place = (place + 1) & last
@@ -138,7 +138,7 @@ def new_share(
 ):
     """``SeenShingles.new_share``; ``found`` has room for all shingles.
 
-    The places are far from each other in memory: all are asked for before the first is looked at.
+    The places are far apart in memory, so all are prefetched before the first is read.
     """
     cdef uint64_t places = seen.shape[0] - 1
     cdef Py_ssize_t at, count = 0, new = 0
@@ -155,8 +155,8 @@ def new_share(
 
 
 cdef Py_ssize_t hash_terms(terms, uint64_t[::1] plain, uint64_t[::1] folded) except -1:
-    """How many terms there are in the first ``max_bytes``."""
-    cdef Py_ssize_t count = 0, end = -1  # of the term in the bytes of all, which have one between two
+    """Hash the terms in the first ``max_bytes``; return their number."""
+    cdef Py_ssize_t count = 0, end = -1  # where the term ends in the bytes of all terms, which one byte separates
     cdef Term term
     for text in terms:
         term = hashed(text)
@@ -170,7 +170,7 @@ cdef Py_ssize_t hash_terms(terms, uint64_t[::1] plain, uint64_t[::1] folded) exc
 
 
 cdef int64_t look_up(const int32_t[::1] numbers, const Hashed[::1] known, uint64_t[::1] plain, uint64_t[::1] folded):
-    """``Terms.each`` of the hashes that are ``known``; the sum of the sizes."""
+    """``Terms.each`` of the hashes that are ``known``; return the sum of the sizes."""
     cdef Py_ssize_t at
     cdef int64_t size = 0
     cdef const Hashed* found
@@ -182,7 +182,7 @@ cdef int64_t look_up(const int32_t[::1] numbers, const Hashed[::1] known, uint64
 
 
 cdef inline Term hashed(str text):
-    """The sum of the bytes of a term in UTF-8, each times another power of the base."""
+    """The polynomial hash of a term: the sum of its bytes in UTF-8, each times another power of the base."""
     cdef int kind = PyUnicode_KIND(text)
     cdef void* data = PyUnicode_DATA(text)
     cdef Term term = Term(0, 0, False)
@@ -201,7 +201,7 @@ cdef inline Term hashed(str text):
 
 
 cdef inline int encode(Py_UCS4 letter, uint8_t* into) noexcept:
-    """UTF-8; its number of bytes."""
+    """Write a character in UTF-8; return its number of bytes."""
     cdef unsigned int code = letter
     if 0xD800 <= code < 0xE000:
         code = c"?"

@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
-"""Looking into the tables of ``KeyTable`` and ``TemplateText`` by compiled code."""
+"""Look-ups in the tables of ``KeyTable`` and ``TemplateText``, in compiled code."""
 
 from cpython cimport array
 from libc.stdint cimport uint32_t, uint64_t
@@ -8,7 +8,7 @@ from crawlproject.pages.text.prefetch cimport fetch
 
 
 cdef int fetch_all(list tables, list keys) except -1:
-    """Ask for the places of all keys at once: each is in another line of the memory."""
+    """Prefetch the places of all keys: each is in another cache line."""
     cdef array.array table
     cdef uint64_t key
     for key in keys:
@@ -37,7 +37,7 @@ def find_all(list tables not None, list keys not None):
 
 
 def put_all(list tables not None, list taken not None, list keys not None, uint64_t number, Py_ssize_t most):
-    """``sketch_store._put`` of each key, in tables that double when two thirds of them are ``taken``."""
+    """``sketch_store._put`` of each key, in tables that double when two thirds of their places are ``taken``."""
     cdef array.array table, larger
     cdef uint64_t* words
     cdef uint64_t key, tag, mask, place
@@ -63,11 +63,11 @@ def put_all(list tables not None, list taken not None, list keys not None, uint6
 
 
 cdef int move(array.array table, array.array larger) except -1:
-    """Enter all that a table holds into an empty one, with the numbers of a tag in their order."""
+    """Copy all entries of a table into an empty one. The numbers of a tag keep their order."""
     cdef const uint64_t* words = <const uint64_t*>table.data.as_voidptr
     cdef uint64_t* into = <uint64_t*>larger.data.as_voidptr
     cdef uint64_t last = len(table) - 1, mask = len(larger) - 1, start = 0, at, held, place
-    while words[start]:  # no run of places begins before an empty one
+    while words[start]:  # start at an empty place, where no run of entries is split
         start += 1
     for at in range(last + 1):
         held = words[(start + at) & last]

@@ -6,9 +6,9 @@
   const byId = (id) => document.getElementById(id);
   const canvas = byId("map");
   const pen = canvas.getContext("2d");
-  const PAD = 24, CLOSEST = 8; // pixels around the map, and its largest scale, when all of it is shown
-  const COVERED = 3, FIRST = 3; // pages that a title may cover, unless it is one of so many best ones
-  const upright = canvas.clientHeight > canvas.clientWidth; // the map is wide: on a phone it is turned
+  const PAD = 24, CLOSEST = 8; // pixels around the map; limit of the scale at which all of it is shown
+  const COVERED = 3, FIRST = 3; // pages that a title may cover; number of best pages whose titles may cover more
+  const upright = canvas.clientHeight > canvas.clientWidth; // the map is wide, so on a phone it is rotated
   const turn = (x, y) => (upright ? [y, x] : [x, y]);
   const places = data.nodes.map(([across, down, r, shade, site, parent, seed, relevance, depth, title, url], index) =>
     ({ index, ...Object.fromEntries(turn(across, down).map((at, n) => ["xy"[n], at])), r, shade, site, parent, seed, relevance, depth, title: title || url, url }));
@@ -133,8 +133,8 @@
     pen.globalAlpha = 1;
   }
 
-  // Labels do not overlap: names of sites first, then titles, the most relevant ones first. Each takes the height that covers
-  // the fewest pages, or is left out.
+  // Labels do not overlap: names of sites first, then titles, the most relevant ones first. Each is drawn at the height where
+  // it covers the fewest pages, or left out.
   function drawLabels(centre) {
     const taken = [];
     const free = (box) => !taken.some((other) => box[0] < other[2] && other[0] < box[2] && box[1] < other[3] && other[1] < box[3]);
@@ -149,7 +149,7 @@
       const fits = heights.map((y) => ({ y, box: [x - half, y - 13, x + half, y + 4] }))
         .filter(({ box }) => box[2] >= 0 && box[0] <= canvas.clientWidth && box[3] >= 0 && box[1] <= canvas.clientHeight && (most === Infinity || free(box)))
         .map((spot) => ({ ...spot, covered: heights.length > 1 ? covers(spot.box) : 0 }))
-        .sort((a, b) => a.covered - b.covered); // of equals the first
+        .sort((a, b) => a.covered - b.covered); // of equal ones the first
       if (!fits.length || fits[0].covered > most) return;
       const { y, box } = fits[0];
       taken.push(box);

@@ -1,8 +1,9 @@
--- A message for whoever fetches a URL next; an empty one: none. One that has no higher number than that before is not kept.
+-- Store a message for the next worker that fetches a URL; an empty message removes the stored one. A message whose number is not
+-- higher than that of the stored one is dropped.
 --
 -- KEYS   attached
 -- ARGV   URL, number, message
--- gives  nothing
+-- returns nothing
 
 local found = redis.call('HGET', KEYS[1], ARGV[1])
 if found and tonumber(string.match(found, '^[^\n]*')) >= tonumber(ARGV[2]) then

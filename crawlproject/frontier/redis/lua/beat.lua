@@ -1,10 +1,10 @@
--- A worker says that it is alive, and hears of the others. Who was silent for too long is no member any more.
+-- Record that a worker is alive, and return the state of the others. A worker that was silent for too long stops being a member.
 --
 -- KEYS   members, alive, tokens, reserved, pages, reports, epoch; all of one crawl
--- ARGV   worker, token, seconds that it may be silent, 'join' or 'new' or 'beat' or 'end', its pages, how many these may become
---        with what it is fetching, its report
--- gives  seconds and microseconds of the server's clock, epoch, 1 if the worker was known, members and reports as pairs, pages of
---        all, workers that are lost: they were here and did not leave
+-- ARGV   worker, token, seconds that it may be silent, 'join' or 'new' or 'beat' or 'end', number of its pages, this number plus
+--        the fetches in progress, its report
+-- returns seconds and microseconds of the server's clock, epoch, 1 if the worker was known, members and reports as pairs, number
+--        of pages of all workers, lost workers: those that joined and are no longer members, but did not leave
 
 local members, alive, tokens, reserved, pages, reports, epoch = unpack(KEYS)
 local worker, token, lease, mode = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4]
@@ -14,7 +14,7 @@ local time = call('TIME')
 local now = time[1] + time[2] / 1000000
 local known = call('HGET', tokens, worker)
 if mode == 'join' or mode == 'new' then
-  if call('ZCOUNT', alive, now, '+inf') == 0 then -- all were away: each has its time to come back
+  if call('ZCOUNT', alive, now, '+inf') == 0 then -- all were away: each has the whole lease to return
     for _, who in ipairs(call('HKEYS', members)) do
       call('ZADD', alive, now + lease, who)
     end
@@ -40,7 +40,7 @@ for _, who in ipairs(call('ZRANGEBYSCORE', alive, '-inf', '(' .. now)) do
   end
 end
 if mode == 'new' and call('HEXISTS', members, worker) == 1 then
-  leave(worker) -- with the next epoch, so that all hand over to it once more
+  leave(worker) -- it rejoins below with a new epoch, so all others hand over to it again
 end
 if mode == 'end' then
   leave(worker)
@@ -51,7 +51,7 @@ else
   end
   call('ZADD', alive, now + lease, worker)
   call('HSET', pages, worker, ARGV[5])
-  call('HSET', reserved, worker, ARGV[6]) -- what its failed fetches do not need, others may have
+  call('HSET', reserved, worker, ARGV[6]) -- pages that its failed fetches do not use become free for others
   call('HSET', reports, worker, ARGV[7])
 end
 local stored = 0

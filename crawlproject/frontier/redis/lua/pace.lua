@@ -1,8 +1,8 @@
--- How many of the fetches that a worker wants may begin now, when all workers have a rate, and some at once after a pause.
+-- How many of the fetches that a worker wants may begin now, if all workers share a rate. After a pause, some may begin at once.
 --
--- KEYS   pace: the time of the next fetch of all; grants: worker -> its last question, newline, the answer
--- ARGV   worker, question, fetches (negative: it gives so many back), fetches a second of all workers, at once
--- gives  fetches
+-- KEYS   pace: the time of the next fetch of any worker; grants: worker -> its last question, newline, the answer
+-- ARGV   worker, question, fetches (negative: it returns that many), fetches per second of all workers, fetches at once
+-- returns fetches
 
 local question, wanted, rate, burst = ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
 local asked, answer = string.match(redis.call('HGET', KEYS[2], ARGV[1]) or '', '^([^\n]*)\n(.*)$')
@@ -12,7 +12,7 @@ end
 local time = redis.call('TIME')
 local now = time[1] + time[2] / 1000000
 local next_ = math.max(tonumber(redis.call('GET', KEYS[1]) or 0), now - burst / rate)
-next_ = math.min(next_, now + 1 / rate) -- later only when the clock was set back
+next_ = math.min(next_, now + 1 / rate) -- it is later only if the clock was set back
 local granted = math.min(wanted, 0)
 while granted < wanted and next_ + granted / rate <= now do
   granted = granted + 1

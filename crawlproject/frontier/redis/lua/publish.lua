@@ -1,8 +1,8 @@
--- What a worker tells all others. A message that has a number is kept once.
+-- Publish messages of a worker to all others. A message with a number is stored only once.
 --
 -- KEYS   messages, published
--- ARGV   worker, messages that are kept, then a number (0: none) and a message each
--- gives  nothing
+-- ARGV   worker, number of messages to keep, then pairs of a number (0: none) and a message
+-- returns nothing
 
 local last = tonumber(redis.call('HGET', KEYS[2], ARGV[1]) or 0)
 local latest = last

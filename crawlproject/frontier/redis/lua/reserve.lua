@@ -1,8 +1,8 @@
--- A worker may fetch so many pages more that all together store no more than they are to.
+-- Reserve pages for a worker, so that all workers together do not store more than the page budget.
 --
 -- KEYS   reserved
--- ARGV   worker, pages that it has stored or is fetching, how many more it wants, pages of all workers
--- gives  how many more it may fetch
+-- ARGV   worker, pages that it has stored or is fetching, how many more it wants, page budget of all workers
+-- returns how many more it may fetch
 
 local others = 0
 local all = redis.call('HGETALL', KEYS[1])

@@ -1,10 +1,10 @@
--- A visit has ended: the host, or the address, rests. Without a number, it was visited in passing; so it was by a visit that has
--- taken so long that it was over before.
+-- End a visit: the host, or the address, rests from now on. Without a number, the worker fetched from it without a visit. A visit
+-- that took longer than its limit counts as such a fetch.
 --
 -- KEYS   its clock
--- ARGV   worker of a crawl, token of its process, number of the visit or empty, milliseconds to rest; 0: the visit of an earlier
---        process of this worker
--- gives  nothing
+-- ARGV   worker of a crawl, token of its process, number of the visit or empty, milliseconds to rest; number 0: the visit of an
+--        earlier process of this worker
+-- returns nothing
 
 local held, rest = redis.call('GET', KEYS[1]), tonumber(ARGV[4])
 if ARGV[3] == '0' then

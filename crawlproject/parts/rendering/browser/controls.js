@@ -1,7 +1,7 @@
 (most) => {
-  // The states of a page behind its controls. `page` is their union: the first state, copied into a document that runs
-  // nothing, and whatever a click shows that no state before had, at the place where it stood. A state is what the crawler
-  // would read of it: its texts and links, seen or hidden by a style.
+  // The states of a page that its controls show. `page` is their union: the first state, copied into a document that runs no
+  // scripts, and each part that a click shows and that no earlier state had, at the same place. A state consists of what the
+  // crawler would read: texts and links, whether visible or hidden by a style.
   if (document.getElementsByTagName("*").length > most) return null;
   const page = document.implementation.createHTMLDocument("");
   const copies = new WeakMap();
@@ -39,7 +39,7 @@
     return made;
   };
 
-  // Numbers of characters below each node: [new, all]. A link is one more, and new with all its text when it leads elsewhere.
+  // Numbers of characters below each node: [new, all]. A link counts as one more. If its target is new, so is all its text.
   const measured = (node, sizes, news) => {
     if (node.nodeType === Node.TEXT_NODE) {
       const text = clean(node.data);
@@ -69,7 +69,7 @@
     return sizes.get(node);
   };
 
-  // The largest parts that are new for the most part: within what has been there before, and in a whole that was made anew.
+  // Copies the largest parts that are mostly new. They may be in elements known from before, or in rebuilt ones.
   const merge = (node, sizes) => {
     const [fresh, all] = sizes.get(node) ?? [0, 0];
     if (!fresh) return;
@@ -101,7 +101,7 @@
 
   const mayBeClicked = (node) => {
     if (node.matches(USELESS) || node.parentElement?.closest(ACTIVE)) return false;
-    if (node.form && node.type !== "button") return false; // submits it, or resets it
+    if (node.form && node.type !== "button") return false; // it submits or resets the form
     if (node.localName === "input" && node.type !== "button") return false;
     if (["label", "select", "textarea", "option", "form", "body", "html"].includes(node.localName)) return false;
     if (node.localName === "a") {
@@ -112,7 +112,7 @@
     return node.checkVisibility({ visibilityProperty: true });
   };
 
-  // Digits are left out: they tell instances apart, not kinds.
+  // Without digits: they distinguish instances, not kinds.
   const signature = (node) => {
     const path = [];
     for (let outer = node.parentElement; outer && path.length < 3; outer = outer.parentElement) {
@@ -122,7 +122,7 @@
     return [...own, ...path].join(" ").replace(/\d+/g, "").slice(0, 300);
   };
 
-  // Lines of what a control says of itself, for `harmful_names.py`.
+  // The texts and names of a control, one per line, for `harmful_names.py`.
   const says = (node) => {
     const names = ["aria-label", "title", "alt", "value", "id", "name", "onclick", "data-action", "href"];
     const parts = [node, ...node.querySelectorAll("[alt], [title], [aria-label]")].slice(0, 5);
@@ -130,7 +130,7 @@
     return [node.textContent, ...said, `class ${node.getAttribute("class")}`].map((line) => clean(line).slice(0, 100)).join("\n");
   };
 
-  // A control is known by what it says and where it is: scripts make elements anew, or use them for something else.
+  // A control is identified by its texts and its place, since scripts recreate elements, or reuse them for something else.
   const described = (nodes) => {
     const alike = new Map();
     return nodes.slice(0, 300).map((node) => {
@@ -150,7 +150,7 @@
     let text = 0;
     const moved = here() !== address;
     if (moved) {
-      urls.push(here()); // a page of its own, which is not read as a part of this one
+      urls.push(here()); // a separate page, which is not read as a part of this one
       if (history.length > entries) history.back();
       else address = here();
       entries = history.length;

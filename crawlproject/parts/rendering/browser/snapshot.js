@@ -1,7 +1,7 @@
 (most, isFrame) => {
-  // Where controls were clicked, the union of the states of the page (controls.js).
+  // If controls were clicked, the document is the union of the states of the page (controls.js).
   const document = globalThis.states?.page instanceof Document ? globalThis.states.page : globalThis.document;
-  // What components hide in shadow trees becomes part of the page.
+  // The content of shadow trees becomes part of the page.
   const open = (root) => root.querySelectorAll("*").forEach((element) => {
     const shadow = element.shadowRoot;
     if (shadow) {
@@ -14,7 +14,7 @@
   for (const link of document.links) {
     link.setAttribute("href", link.href);
   }
-  // The page is final: nothing is to run, or to say that nothing runs.
+  // The page is final: remove scripts, and texts for browsers without scripts.
   document.querySelectorAll("script:not([type='application/ld+json']), noscript").forEach((element) => element.remove());
   if (isFrame) {
     document.querySelectorAll("form").forEach((form) => {
@@ -27,7 +27,7 @@
     document.querySelectorAll("base, meta, title, plaintext").forEach((element) => element.remove());
     return document.body?.innerHTML.slice(0, most) ?? "";
   }
-  // It is stored in UTF-8, whatever it came in.
+  // It is stored in UTF-8, whatever its original encoding.
   document.querySelectorAll("meta[charset], meta[http-equiv='content-type' i]").forEach((element) => element.remove());
   const charset = document.createElement("meta");
   charset.setAttribute("charset", "utf-8");
