@@ -98,10 +98,10 @@ class TopicalSpider(scrapy.Spider):
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
         unknown = [name for name in kwargs if name not in (*ARGUMENTS, ASSEMBLE) and not name.startswith(SCRAPYD)]
         if unknown:
-            raise BadInput(f"-a {unknown[0]}", f"there is no such argument; there is {', '.join(ARGUMENTS)}")
+            raise BadInput(f"-a {unknown[0]}", f"there is no such argument; expected {', '.join(ARGUMENTS)}")
         put_together = kwargs.pop(ASSEMBLE, assemble)
         if not callable(put_together):
-            raise BadInput(f"-a {ASSEMBLE}", f"there is no such argument; there is {', '.join(ARGUMENTS)}")
+            raise BadInput(f"-a {ASSEMBLE}", f"there is no such argument; expected {', '.join(ARGUMENTS)}")
         topic = _asked_topic(kwargs.get("topic"), kwargs.get("topics"))
         apply_topic_settings(crawler.settings, topic.settings)
         for argument, setting in (("ordering", "ORDERING"), ("judge", "TOPIC_RELEVANCE")):

@@ -69,7 +69,7 @@ class SpiderRequests:
         try:
             return load_request(taken.request or "", self._spider)
         except ValueError as cause:  # it was kept in memory only, or the spider no longer has the callback
-            logger.error("a request to %s is lost: it cannot be made again (%s)", taken.url, cause)
+            logger.error("a request to %s is lost: it cannot be rebuilt (%s)", taken.url, cause)
             count(self._crawler, "scheduler/unserializable/lost")
             self._leases.frontier.drop(taken.key)
             return None

@@ -75,7 +75,7 @@ class CrawlCommand(Described, ScrapyCrawl):
         assert self.crawler_process is not None, "scrapy.cmdline sets it"
         spiders = self.crawler_process.spider_loader.list()
         if args[0] not in spiders:
-            raise UsageError(f"there is no spider {args[0]!r}; there is {', '.join(sorted(spiders))}", print_help=False)
+            raise UsageError(f"there is no spider {args[0]!r}; expected {', '.join(sorted(spiders))}", print_help=False)
         crawler = self._create_crawler(args[0])
         with reporting_errors(self):
             self.crawl(crawler, opts.spargs)

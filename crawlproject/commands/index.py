@@ -37,7 +37,7 @@ class IndexCommand(Subcommand):
             action="store_true",
             help="also embed the pages with the model in the setting SEARCH_MODEL, for search by meaning",
         )
-        parser.add_argument("--rebuild", action="store_true", help="build the index anew")
+        parser.add_argument("--rebuild", action="store_true", help="rebuild the index")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1:

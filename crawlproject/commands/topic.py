@@ -326,7 +326,7 @@ def _keep_examples(topic: Path, crawl: Path) -> None:
 
     kept = keep_examples(topic, crawl)
     for url in kept.lost:
-        _note(f"  {url} is not stored any more")
+        _note(f"  {url} is no longer stored")
     print(f"Examples of {topic}: {kept.relevant} relevant, {kept.irrelevant} not relevant")
 
 

@@ -74,7 +74,7 @@ def read_profile(text: str, place: str) -> Profile:
         raise BadInput(place, "expected a JSON object; correct it, or delete the file to start over")
     unknown = [name for name in found if name not in _TOP]
     if unknown:
-        raise BadInput(place, f"there is no field {unknown[0]!r}; there is {', '.join(_TOP)}")
+        raise BadInput(place, f"there is no field {unknown[0]!r}; expected {', '.join(_TOP)}")
     return Profile(
         language=_checked(found, "language", "en", str, "a language code such as en", place) or "en",
         paused=_checked(found, "paused", False, bool, "true or false", place),

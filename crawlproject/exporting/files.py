@@ -105,7 +105,7 @@ def _properties(job: Job) -> Mapping[str, Any] | None:
         known = {**known, _MARKDOWN: {"type": "string"}}
     for name in job.fields:
         if name not in known:
-            raise BadInput("--fields", f"there is no field {name!r}; there are {', '.join(known)}")
+            raise BadInput("--fields", f"there is no field {name!r}; expected {', '.join(known)}")
     return {name: known[name] for name in job.fields}
 
 

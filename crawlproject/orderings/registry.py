@@ -87,7 +87,7 @@ def ordering(name: str) -> Callable[[type[AnyOrdering]], type[AnyOrdering]]:
 
     def register(cls: type[AnyOrdering]) -> type[AnyOrdering]:
         if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or name in _BUNDLED:
-            raise BadSetting(f"ordering {name!r}", "expected a word of a-z, 0-9 and _ that no ordering of ours has")
+            raise BadSetting(f"ordering {name!r}", "expected a word of a-z, 0-9 and _ that no built-in ordering has")
         if not (isinstance(cls, type) and issubclass(cls, BaseOrdering)):
             raise BadSetting(f"ordering {name}", "expected a subclass of BaseOrdering")
         ORDERINGS[name] = cls

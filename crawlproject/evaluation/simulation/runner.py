@@ -257,7 +257,7 @@ def finished(folder: Path, topic: Topic, options: Options, concurrency: int) -> 
 
 def _refuse_other(folder: Path, what: str, held: object, asked: object) -> None:
     if held != asked:
-        wish = f"holds a rehearsal with {what}; choose another folder for the runs, or remove this one to rehearse anew"
+        wish = f"holds a rehearsal with {what}; choose another folder for the runs, or remove this one to start over"
         raise BadCrawlDir(str(folder), wish)
 
 

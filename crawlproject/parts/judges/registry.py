@@ -21,7 +21,7 @@ _registered: dict[str, type[Judge]] = {}
 def register(name: str, judge: type[Judge]) -> None:
     """Register a class under a name in this process. Raises ``BadSetting`` for a built-in name, or if it is not a judge."""
     if name in OURS or name in BY_KEYWORDS:
-        raise BadSetting(f"judge {name}", "expected a name that no judge of ours has")
+        raise BadSetting(f"judge {name}", "expected a name that no built-in judge has")
     _registered[name] = _a_judge(name, judge)
 
 

@@ -36,7 +36,7 @@ def keep_examples(topic: Path, crawl: Path) -> ExamplesKept:
     load_topic(topic)
     judged = last_judgments(crawl)
     if not judged:
-        raise BadInput(str(crawl), f"has no {NAME}: nobody has judged its pages yet")
+        raise BadInput(str(crawl), f"has no {NAME}: none of its pages was judged yet")
     plain = {
         visit.url for visit in read_visits(crawl) if visit.url in judged and visit.content_type.startswith("text/plain")
     }

@@ -96,7 +96,7 @@ def test_help_has_its_headings_and_no_others(name: str) -> None:
 
 def test_a_spider_or_an_argument_that_does_not_exist_is_named(tmp_path: Path) -> None:
     lost = scrapy("crawl", "topicall", "-a", "topic=demo")
-    assert lost.returncode == 2 and "there is no spider 'topicall'; there is topical" in lost.stderr
+    assert lost.returncode == 2 and "there is no spider 'topicall'; expected topical" in lost.stderr
     typed = scrapy("crawl", "topical", "-a", "topic=demo", "-a", "ordring=dom", CRAWL_DIR=tmp_path / "crawl")
     assert typed.returncode == 2 and "-a ordring: there is no such argument" in typed.stderr
     inner = scrapy("crawl", "topical", "-a", "topic=demo", "-a", "assemble=x", CRAWL_DIR=tmp_path / "c")

@@ -94,7 +94,7 @@ def test_plain_text_stays_plain_text(topic: Path, tmp_path: Path) -> None:
 
 def test_on_the_terminal(topic: Path, crawl: Path) -> None:
     nothing = scrapy("topic", "examples", topic, crawl)
-    assert nothing.returncode == 2 and "nobody has judged its pages yet" in nothing.stderr
+    assert nothing.returncode == 2 and "none of its pages was judged yet" in nothing.stderr
     judge(crawl, True, False)
     done = scrapy("topic", "examples", topic, crawl)
     assert (done.returncode, done.stdout) == (0, f"Examples of {topic}: 1 relevant, 1 not relevant\n")
