@@ -68,7 +68,7 @@ class PersonFolder:
     def save(self, profile: Profile) -> None:
         """Write the profile. Raises ``StorageFailed``, and ``BadInput`` if it was edited meanwhile."""
         if self.is_changed():
-            raise BadInput(str(self.path), "was edited meanwhile; reload it")
+            raise BadInput(str(self.path), "was edited meanwhile; try again")
         write_atomically(self.path, [profile.text().encode()], sync=False, private=True)
         self._seen = self._stamp()
 
