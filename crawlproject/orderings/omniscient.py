@@ -17,6 +17,7 @@ from crawlproject.orderings.base import BaseOrdering, Graph, OrderingContext, Pa
 from crawlproject.records import Link, Page
 
 NEXT = 1e9  # the score of the next URL of the plan, and the floor: all others are inactive
+_START = ""  # stands for a page that links to all seeds, and costs nothing
 
 
 class Omniscient(BaseOrdering):
@@ -69,6 +70,7 @@ class Omniscient(BaseOrdering):
 def path_plan(graph: Graph, seeds: Sequence[str], targets: Iterable[str]) -> dict[str, str | None]:
     """A crawl order of the targets and of the pages that lead to them: each URL with the page that it is reached from.
 
+    A seed is reached from no page (None); it costs a page like any other, so one that leads to no target is left out.
     A target that a planned page links to comes next, since no order can do better than one target per page. If there is
     none, the next path is the one that leads to the most targets per page that is not a target (Smith's rule: the best order
     of independent jobs by mean completion time; W. E. Smith, Various optimizers for single-stage production, 1956).
@@ -84,8 +86,8 @@ class _Planner:
     """
 
     def __init__(self, graph: Graph, seeds: Sequence[str], targets: Iterable[str]) -> None:
-        self._seeds = tuple(dict.fromkeys(seeds))
-        self._links = reachable(graph, self._seeds)
+        self._links = reachable(graph, seeds)
+        self._links[_START] = tuple(dict.fromkeys(seeds))
         bits = {url: 1 << number for number, url in enumerate(sorted(arrivals(graph, targets) & self._links.keys()))}
         free = [url for url, links in self._links.items() if url in bits or isinstance(links, PassageLinks)]
         self._bits = bits
@@ -98,8 +100,7 @@ class _Planner:
         self._candidates: list[tuple[float, int, str]] = []
 
     def plan(self) -> dict[str, str | None]:
-        useful = [seed for seed in self._seeds if seed in self._links]
-        self._add([(seed, None) for seed in useful])
+        self._add([(_START, None)])
         while self._remaining and self._candidates:
             rate, cost, url = heappop(self._candidates)
             current = self._rate(url)
@@ -109,7 +110,7 @@ class _Planner:
                 heappush(self._candidates, (current, cost, url))
             else:
                 self._add(self._path(url))
-        return self._plan
+        return {url: parent or None for url, parent in self._plan.items() if url != _START}
 
     def _rate(self, url: str) -> float:
         """Minus the unplanned targets behind ``url`` per page that is not a target."""

@@ -47,6 +47,33 @@ def test_redirects_are_no_pages() -> None:
     assert list(path_plan(links.get, ["s"], ["T1", "T2"])) == ["s", "r1", "r2", "T2", "page", "T1"]
 
 
+def test_seeds_are_pages_like_others() -> None:
+    """Nothing is behind ``dead``; behind ``poor`` is one target for two pages, behind ``rich`` are two for one."""
+    links = {
+        "dead": ["x"],
+        "poor": ["p"],
+        "p": ["T1"],
+        "rich": ["T2", "T3"],
+        "T4": [],
+        "x": [],
+        "T1": [],
+        "T2": [],
+        "T3": [],
+    }
+    plan = path_plan(links.get, ["dead", "poor", "rich", "T4", "nowhere"], ["T1", "T2", "T3", "T4"])
+    assert list(plan.items()) == [
+        ("T4", None),
+        ("rich", None),
+        ("T2", "rich"),
+        ("T3", "rich"),
+        ("poor", None),
+        ("p", "poor"),
+        ("T1", "p"),
+    ]
+    ordering = Omniscient(a_context(seeds=("dead", "poor", "rich"), graph=links.get, targets=("T1", "T2", "T3")))
+    assert sorted(("dead", "poor", "rich"), key=ordering.seed_score, reverse=True) == ["rich", "poor", "dead"]
+
+
 def random_graph(random: Random, pages: int, links: int) -> Graph:
     return {n: [str(random.randrange(pages)) for _ in range(links)] for n in map(str, range(pages))}.get
 
