@@ -198,15 +198,15 @@ def latest_crawls(root: Path, most: int) -> list[Path]:
 
 
 def _crawl_folders(root: Path, depth: int) -> Iterator[Path]:
-    if (root / MANIFEST).exists() or ((root / launch.TOPIC).exists() and (root / launch.CONSOLE).exists()):
-        yield root
-        return
-    if depth == 0:
-        return
+    below: list[Path] = []
     try:
-        below = [Path(entry.path) for entry in os.scandir(root) if entry.is_dir(follow_symlinks=False)]
-    except OSError:
+        is_crawl = (root / MANIFEST).exists() or ((root / launch.TOPIC).exists() and (root / launch.CONSOLE).exists())
+        if not is_crawl and depth:
+            below = [Path(entry.path) for entry in os.scandir(root) if entry.is_dir(follow_symlinks=False)]
+    except OSError:  # such as a folder of another user
         return
+    if is_crawl:
+        yield root
     for folder in below:
         if folder.name not in _INSIDE and not folder.name.startswith("."):
             yield from _crawl_folders(folder, depth - 1)

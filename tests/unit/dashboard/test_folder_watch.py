@@ -1,9 +1,11 @@
 """The data of a crawl folder that the page shows."""
 
 import asyncio
+import errno
 import json
 import os
 import stat
+from pathlib import Path
 
 import orjson
 import pytest
@@ -136,6 +138,19 @@ class TestWorkshop:
         monkeypatch.setattr(crawls, "_runs", lambda folder: True)
         state = asyncio.run(manager(tmp_path).state("reefs"))
         assert (state["status"], state["starting"]) == ("starting", 7)
+
+    def test_a_folder_that_may_not_be_entered_hides_no_other(self, write_crawl, tmp_path, monkeypatch):
+        write_crawl(tmp_path / "reefs")
+        closed = write_crawl(tmp_path / "closed")
+        stat_of = os.stat
+
+        def refusing(path, *args, **options):  # a mode of 0 does not keep root out
+            if isinstance(path, os.PathLike) and closed in Path(path).parents:
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+            return stat_of(path, *args, **options)
+
+        monkeypatch.setattr(os, "stat", refusing)
+        assert [crawl["name"] for crawl in manager(tmp_path).crawls()] == ["reefs"]
 
     def test_a_folder_that_does_not_exist_has_no_crawls(self, tmp_path):
         assert manager(tmp_path / "none").crawls() == []
