@@ -45,7 +45,7 @@ class Simulation:
     A site that enters is harvested for free. Pages that appear later are found through links of visited pages and cost a
     fetch each. A fetch takes no time. Unspent visits are saved for a day; then the page that is due next is visited early,
     so every policy that gives up no page spends the same budget. ``last_modified``: servers state when a page last changed.
-    ``pause``: the known pages of a site are not visited for so many seconds after a visit, as with a ``Crawl-delay``.
+    ``pause``: a site is not visited for so many seconds after a visit, as with a ``Crawl-delay``.
     """
 
     def __init__(
@@ -110,13 +110,16 @@ class Simulation:
 
     def _next(self, now: float, share: float, must: bool) -> int | None:
         """The page to visit now: a known page that is due, or a new page; with ``must`` also a page that is due later."""
-        if self._waiting:
+        resting = [site for site, until in self._rests.items() if until > now] if self.pause else []
+        members = self.collection.members
+        new = next((page for page in self._waiting if members[page].site not in resting), None)
+        if new is not None:
             self._credit += share
             if self._credit >= 1:
                 self._credit -= 1
-                return self._waiting.popleft()
+                self._waiting.remove(new)
+                return new
         rows = len(self._page)
-        resting = [site for site, until in self._rests.items() if until > now] if self.pause else []
         while rows:
             known = self._due[:rows]
             row = int((np.where(np.isin(self._site[:rows], resting), math.inf, known) if resting else known).argmin())
@@ -129,7 +132,9 @@ class Simulation:
             if asked <= due + SLACK:
                 return self._page[row]
             self._due[row] = asked  # other visits have postponed it since
-        return self._waiting.popleft() if self._waiting else None
+        if new is not None:
+            self._waiting.remove(new)
+        return new
 
     def _harvest(self, site: int, now: float) -> None:
         collection = self.collection

@@ -225,6 +225,17 @@ class TestSimulation:
         assert first == pytest.approx(63)
         assert collection.live_pages(np.array([10.0, 80.0]) * DAY).tolist() == [1, 2]
 
+    def test_no_page_of_a_site_is_visited_while_it_rests_new_or_known(self) -> None:
+        """A hub finds nine pages at once; another site has a page to visit meanwhile."""
+        hub = a_site(a_page(0, 30, links={1: set(range(1, 10))}), *(a_page(30) for _ in range(9)))
+        collection = SiteCollection([hub, a_site(a_page(0))], days=100)
+        log = Simulation(collection, make_policy("uniform"), days=1, pause=2 * DAY).run()
+        for site in (0, 1):
+            visits = zip(log.times, log.pages, strict=True)
+            times = [time / DAY for time, page in visits if collection.members[page].site == site]
+            assert min(np.diff(times)) >= 2
+        assert set(log.pages) == set(range(11)), "each new page has its turn"
+
     def test_the_oracle_is_above_everybody(self) -> None:
         generator = np.random.default_rng(3)
         pages = [a_page(0, *np.sort(generator.uniform(0, 100, 1 + row % 7)).tolist()) for row in range(12)]
