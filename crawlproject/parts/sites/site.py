@@ -272,8 +272,9 @@ class HostHealth:
 
 def _kind(url: str) -> str:
     path, _, query = url.partition("?")
-    names = sorted({field.partition("=")[0] for field in re.split("[&;]", query)})
-    return f"{path}?{'&'.join(names)}" if query else folder_of(path)
+    if query:
+        return f"{path}?{'&'.join(sorted({field.partition('=')[0] for field in re.split('[&;]', query)}))}"
+    return folder_of(path if path.count("/") == 3 else path.removesuffix("/"))  # a slash at the end makes no folder
 
 
 def _digest(name: str) -> int:

@@ -112,6 +112,19 @@ def test_a_wiki_that_lets_nobody_edit_is_no_host_that_blocks() -> None:
     assert not health.rests_until("http://wiki.example/") and not health.given_up
 
 
+@pytest.mark.parametrize("end", ["", "/"])
+def test_a_host_that_blocks_almost_all_is_given_up_also_where_each_page_ends_with_a_slash(end: str) -> None:
+    """``/2024/reef/`` is a page of the folder ``/2024``, as ``/2024/reef`` is: no folder of its own, which never brought one."""
+    hosts = HostHealth(first_rest=10.0)
+    for number in range(20):
+        url = f"http://www.a.example/2024/reef-{number}{end}"
+        if number % 5:
+            failed(hosts, url, 200, "block/captcha", 0.0)
+        else:
+            hosts.learn(page_event(Page(url)))
+    assert hosts.refusal(URL) == GIVEN_UP
+
+
 @pytest.mark.parametrize(("status", "error"), [(403, "http 403"), (200, "block/captcha")])
 def test_what_never_brought_a_page_says_little_of_a_host_that_brings_others(status: int, error: str) -> None:
     """Fossil's annotate, blame and fileage ask for a captcha, one after the other, beside a thousand pages that do not."""
