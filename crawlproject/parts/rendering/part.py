@@ -24,7 +24,7 @@ HTML = "text/html; charset=utf-8"
 
 _HEADING_ID = re.compile(r"<h[1-6]\b[^<>]*?\sid=[\"']?([^\"'\s>]+)", re.IGNORECASE)
 _KNOWN = 10_000  # hosts that are remembered
-_TRUST = 3  # pages of a host that may bring nothing, after one that did, before the host is left alone
+_TRUST = 3  # pages in a row that may bring nothing on a host where one did; one more, and the host is left alone
 
 
 class Rendering(Part):
