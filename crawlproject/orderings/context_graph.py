@@ -36,7 +36,7 @@ class ContextGraph(BaseOrdering):
 
     With ``train_every`` above 0, the classifier is also trained during the crawl (004, footnote 4), and then needs no
     archive. Besides the archive, it learns from the latest ``kept_pages`` pages: up to ``layer_pages`` pages at each
-    distance from pages with a relevance of at least ``threshold``. It is trained after ``train_every`` pages, then whenever
+    distance from pages with a relevance above ``threshold``. It is trained after ``train_every`` pages, then whenever
     the crawl has grown by a tenth and at least that many pages. Before the first training, pages on the topic are layer 0
     and all others *other*.
 
@@ -88,7 +88,7 @@ class ContextGraph(BaseOrdering):
     def observe(self, page: Page) -> None:
         if self._crawl is None:
             return
-        self._crawl.add(page, on_topic=page.relevance >= self.threshold)
+        self._crawl.add(page, on_topic=page.relevance > self.threshold)
         self._observed += 1
         if self._observed >= self._next_training:
             self._next_training += max(self.train_every, self._observed // 10)
@@ -116,7 +116,7 @@ class ContextGraph(BaseOrdering):
 
     def _score_of_links(self, page: Page) -> float:
         if self._classifier is None:
-            return (page.relevance + (self._bands - 1) * (page.relevance >= self.threshold)) / self._bands
+            return (page.relevance + (self._bands - 1) * (page.relevance > self.threshold)) / self._bands
         found = self._classifier.probabilities(page.counts)
         layer = max(found, key=lambda name: found[name])
         is_known = found[layer] > 1.0 / len(found) + _ROUNDING  # a page without any term has the priors

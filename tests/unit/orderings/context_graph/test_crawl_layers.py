@@ -81,7 +81,18 @@ def test_without_training_nothing_of_the_crawl_is_kept() -> None:
     assert ContextGraph(a_context(), train_every=5).learns
 
 
-@pytest.mark.parametrize("relevance", [0.0, 0.04, 0.06, 1.0])
-def test_until_then_pages_on_the_topic_come_first(relevance: float) -> None:
-    score = ContextGraph(a_context(), train_every=5).score(a_text_page(url(1), "x", relevance=relevance), a_link())
-    assert (score > 0.8) == (relevance > 0.05)
+@pytest.mark.parametrize("threshold", [0.0, 0.05])
+@pytest.mark.parametrize("relevance", [0.0, 0.04, 0.05, 0.06, 1.0])
+def test_until_then_pages_on_the_topic_come_first(relevance: float, threshold: float) -> None:
+    """As for the other orderings, these are above the threshold: a threshold of 0 leaves pages without a word of the topic out."""
+    ordering = ContextGraph(a_context(), train_every=5, threshold=threshold)
+    score = ordering.score(a_text_page(url(1), "x", relevance=relevance), a_link())
+    assert (score > 0.8) == (relevance > threshold)
+
+
+def test_what_is_at_the_threshold_is_not_learned_as_the_topic() -> None:
+    ordering = ContextGraph(a_context(), train_every=2, threshold=0.0)
+    ordering.observe(a_text_page(url(1), "reef reef coral", relevance=0.5))
+    ordering.observe(a_text_page(url(2), "engine", url(1)))
+    reef, engine = (ordering.score(a_text_page(url(9), text), a_link()) for text in ("reef", "engine"))
+    assert reef > 0.8 > engine
