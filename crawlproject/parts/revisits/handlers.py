@@ -75,7 +75,7 @@ class RereadHandler(RefetchHandler):
     def refuse(self, url: CrawlUrl, reason: str) -> None:
         """Drop a listing that robots.txt forbids: it is not requested again in this run."""
         self._frontier.drop(url.key, picked=reason == UNREACHABLE)
-        self._revisits.left()
+        self._revisits.listing_left(url.url)
         self._revisits.feeds.left(url.url, self._services.now)
 
     def redirect(self, url: CrawlUrl, target: str, fetch: Fetch) -> bool:

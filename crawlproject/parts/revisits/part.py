@@ -15,7 +15,7 @@ from crawlproject.parts.revisits.handlers import FirstReading, RereadHandler, Re
 from crawlproject.parts.revisits.options import RevisitOptions
 from crawlproject.parts.revisits.outcomes import revisit_policy
 from crawlproject.parts.revisits.revisits import Revisits
-from crawlproject.parts.revisits.shared_records import COLLECTED, LISTED, NAME, SharedListing, SharedPage
+from crawlproject.parts.revisits.shared_records import COLLECTED, LISTED, NAME, UNLISTED, SharedListing, SharedPage
 from crawlproject.records import REREAD, REVISIT, CrawlUrl, Fetch, FetchEvent, Page
 from crawlproject.storage.logs import RETIRED
 from crawlproject.urls.hosts import host_of
@@ -115,5 +115,7 @@ class RevisitPart(Part):
             self._is_fetched(page.page.url)
         elif kind == LISTED:
             self.revisits.rereads.adopt(SharedListing.checked(*values))
+        elif kind == UNLISTED:
+            self.revisits.rereads.leave(str(values[0]))
         elif kind == RETIRED and (gone := self.revisits.collection.find(str(values[0]))) is not None:
             self.revisits.collection.retire(gone.row)

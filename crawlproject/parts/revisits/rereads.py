@@ -50,9 +50,11 @@ class Rereads:
     def __init__(self, shortest: float) -> None:
         self._shortest = shortest
         self._listings: dict[str, SharedListing] = {}
+        self._left: set[str] = set()  # those that are not read again in this run
 
     def __len__(self) -> int:
-        return len(self._listings)
+        """How many listings wait for their next reading, or are being read."""
+        return len(self._listings) - len(self._left)
 
     def __contains__(self, url: str) -> bool:
         return url in self._listings
@@ -69,6 +71,16 @@ class Rereads:
     def adopt(self, listing: SharedListing) -> None:
         """Take over the record of a listing that another worker read last."""
         self._listings[listing.url] = listing
+        self._left.discard(listing.url)
+
+    def leave(self, url: str) -> None:
+        """Note that a listing is not read again in this run."""
+        if url in self._listings:
+            self._left.add(url)
+
+    def begin(self) -> None:
+        """A run begins: all listings are read again, also those that earlier runs left."""
+        self._left.clear()
 
     def records(self, *, now: bool = False) -> Iterator[CrawlUrl]:
         """The frontier records of all listings; ``now``: due at once."""

@@ -18,7 +18,14 @@ from crawlproject.parts.revisits.learned import LearnedVisits, brings_page
 from crawlproject.parts.revisits.options import RevisitOptions
 from crawlproject.parts.revisits.outcomes import NEW, Tally
 from crawlproject.parts.revisits.query_ranking import make_ranking
-from crawlproject.parts.revisits.shared_records import OwnCollection, SharedCollection, revisit_key, score_of
+from crawlproject.parts.revisits.shared_records import (
+    NAME,
+    UNLISTED,
+    OwnCollection,
+    SharedCollection,
+    revisit_key,
+    score_of,
+)
 from crawlproject.records import GONE, MISSING, MOVED, REREADS, REVISIT, REVISITS, CrawlUrl, FetchEvent, Page, Visit
 from crawlproject.storage.logs import AWAY, RETIRED, PageChange
 from crawlproject.urls.hosts import host_of
@@ -93,6 +100,7 @@ class Revisits(LearnedVisits):
             self._in_line = sum(key in self._frontier for key in present)  # ``plan`` asks whether other URLs wait
         self.plan(now)
         self.put_missing()
+        self.rereads.begin()
         self._frontier.put_many(self.rereads.records(now=bool(self._round)))
         if self._round:
             self._begin_round(now)
@@ -166,6 +174,12 @@ class Revisits(LearnedVisits):
     def listing_read(self, listing: CrawlUrl) -> None:
         """Attach the state of a listing to its next reading, which another worker may make."""
         self.shared.attach_listing(listing.key, self.rereads[listing.url])
+
+    def listing_left(self, url: str) -> None:
+        """Note that a listing is not read again in this run, and tell other workers, which count what waits, too."""
+        self.rereads.leave(url)
+        self._peers.publish(NAME, url, [UNLISTED, url])
+        self.left()
 
     def hinted(self, entries: Iterable[Entry], now: float) -> bool:
         """Make the pages due that a listing says have changed, if its host is believed. Returns whether there are any."""

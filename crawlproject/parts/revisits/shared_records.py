@@ -78,7 +78,7 @@ class SharedListing(NamedTuple):
 
 
 NAME = "revisits"  # the part, in messages
-COLLECTED, LISTED, RETIRED = "collected", "listed", "retired"  # the kinds of messages
+COLLECTED, LISTED, RETIRED, UNLISTED = "collected", "listed", "retired", "unlisted"  # the kinds of messages
 
 
 _KINDS = get_type_hints(CollectedPage)

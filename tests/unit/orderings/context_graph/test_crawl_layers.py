@@ -84,7 +84,7 @@ def test_without_training_nothing_of_the_crawl_is_kept() -> None:
 @pytest.mark.parametrize("threshold", [0.0, 0.05])
 @pytest.mark.parametrize("relevance", [0.0, 0.04, 0.05, 0.06, 1.0])
 def test_until_then_pages_on_the_topic_come_first(relevance: float, threshold: float) -> None:
-    """As for the other orderings, these are above the threshold: a threshold of 0 leaves pages without a word of the topic out."""
+    """As for other orderings, these are above the threshold: 0 leaves pages without a word of the topic out."""
     ordering = ContextGraph(a_context(), train_every=5, threshold=threshold)
     score = ordering.score(a_text_page(url(1), "x", relevance=relevance), a_link())
     assert (score > 0.8) == (relevance > threshold)
