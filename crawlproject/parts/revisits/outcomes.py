@@ -108,10 +108,12 @@ def _number(numbers: dict[int, int], name: str) -> int:
 
 @dataclass(slots=True)
 class WatchedPage:
-    """A page of the collection: its row, the end of its last visit that showed something, and how often it was visited."""
+    """A page of the collection: its row, the ends of its first visit and of its last one that showed something, how many there
+    were."""
 
     row: int
     url: str
+    born: float
     at: float
     visits: int = 1
     changes: int = 0
@@ -139,7 +141,7 @@ def replay_policy(folder: Path, options: RevisitOptions) -> ReplayedPolicy:
         now = max(now, visit.at)
         page = pages.get(visit.url)
         if visit.number == 1 and visit.md5 and not visit.is_left_out and page is None:
-            page = pages[visit.url] = WatchedPage(len(pages), visit.url, visit.at)
+            page = pages[visit.url] = WatchedPage(len(pages), visit.url, visit.at, visit.at)
         elif page is None or not visit.change:
             continue
         else:

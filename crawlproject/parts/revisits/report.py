@@ -96,11 +96,14 @@ def estimate_freshness(folder: Path, options: RevisitOptions) -> FreshnessEstima
 
 
 def rate_of_changes(replayed: ReplayedPolicy, page: WatchedPage) -> float:
-    """Changes a day as the policy estimates them; without an estimate, the changes seen and half a one more, per visit."""
+    """Changes a day as the policy estimates them; without an estimate, the changes seen and half a one more, in the days between
+    the first and the last visit, at least one. The days of a page that was visited once last until now.
+    """
     estimate = replayed.policy.explain(page.row).get("changes_a_day")
     if estimate is not None and math.isfinite(estimate):
         return max(0.0, estimate)
-    return (page.changes + 0.5) / page.visits
+    watched = page.at - page.born or replayed.now - page.born
+    return (page.changes + 0.5) / max(watched / DAY, 1.0)
 
 
 def _age(span: float, rate: float) -> float:
