@@ -7,16 +7,17 @@ from itertools import accumulate
 from string import punctuation
 from unicodedata import category
 
-# Placeholders before and after emphasis until its neighbours are known; no text of a page contains them.
+# Placeholders before and after emphasis and code until their neighbours are known; no text of a page contains them.
 STRONG = "\x02", "\x03"
 EMPHASIS = "\x04", "\x05"
+CODE = "\x06", "\x07"
 
 _MARKS = {"\x02": "**", "\x04": "*"}
 _EDGE = re.compile("([\x02-\x05])")
 
 
 def emphasised(text: str) -> str:
-    """Replace the placeholders by marks, except where CommonMark would read plain asterisks (section 6.2)."""
+    """Replace the placeholders of emphasis by marks, except where CommonMark would read plain asterisks (section 6.2)."""
     for opening, closing in (STRONG, EMPHASIS, STRONG):
         text = text.replace(closing + opening, "")  # merge adjacent emphasis of the same kind
     pieces = _EDGE.split(text)  # texts, and an edge between any two
@@ -48,7 +49,9 @@ def emphasised(text: str) -> str:
 
 
 def _is_seen(outside: str, inside: str) -> bool:
-    """Whether a mark between these characters is read as a mark; an empty character is the edge of the text."""
+    """Whether a mark between these characters is read as a mark; an empty character is the edge of the text. Code will begin and
+    end with a backtick."""
+    outside, inside = ("`" if character in CODE else character for character in (outside, inside))
     if not inside or inside.isspace():
         return False
     may_be_beside = not outside or outside.isspace() or outside in punctuation or category(outside)[0] == "P"

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 from urllib.parse import quote, urljoin
 
-from crawlproject.pages.emphasis import EMPHASIS, STRONG, emphasised
+from crawlproject.pages.emphasis import CODE, EMPHASIS, STRONG, emphasised
 from crawlproject.pages.html.encoding import decode
 from crawlproject.pages.main_content import MAX_MARKUP, is_plain_text, marked_tree
 from crawlproject.pages.text.printable import printable
@@ -36,7 +36,8 @@ _STRONG = ("b", "strong")
 _EMPHASIS = ("em", "i")
 _CODE = ("code", "kbd", "samp", "tt", "var")
 _BREAK = "\x01"  # stands for a line break until white space is folded
-_OURS = re.compile("[\x01-\x05]")  # no text of a page has them
+_CODES = re.compile("\x06([^\x07]*)\x07")
+_OURS = re.compile("[\x01-\x07]")  # no text of a page has them
 _CLOSING = re.compile(r"(?:^|(?<= ))(?=#+$)")  # what CommonMark reads as the closing sequence of a heading
 _BLANKS = "".join(filter(str.isspace, map(chr, range(0x3001)))) + "\u200b" + _BREAK
 _SPECIAL = re.compile(r"[\\`*\[\]<]|(?<!\w)_|_(?!\w)|&(?=[A-Za-z#][\w#]{0,31};)|~(?=~)")
@@ -269,7 +270,8 @@ class Inlines:
         if tag == "br":
             return _BREAK
         if tag in _CODE:
-            code = _code(_SPACE.sub(" ", "".join(map(self._shown, element.itertext()))))
+            text = _OURS.sub("", "".join(map(self._shown, element.itertext())))
+            code = text.strip() and f"{CODE[0]}{text}{CODE[1]}"
             links = element.findall(".//a")  # in code there is no markup: a link goes around it
             target = self._target(links[0].get("href")) if len(links) == 1 and code else ""
             return f"[{code}]({target})" if target else code
@@ -282,9 +284,12 @@ class Inlines:
         return _around(inside, "[", f"]({target})") if target else inside
 
     def folded(self, text: str) -> str:
-        """Fold white space and mark emphasis; each line break starts a new line."""
+        """Fold white space, mark emphasis and code; each line break starts a new line."""
         lines = (line.strip() for line in _SPACE.sub(" ", text).split(_BREAK))
-        return emphasised("  \n".join(filter(None, lines)))
+        marked = emphasised("  \n".join(filter(None, lines)))
+        return _CODES.sub(
+            lambda found: _code(found[1]), marked.replace(CODE[1] + CODE[0], "")
+        )  # one code beside another is one
 
     def _target(self, href: str | None) -> str:
         """Return the absolute target of a link, safe to write; empty if it is no web or mail address, or inside the page."""
@@ -317,9 +322,7 @@ def fenced(code: str, language: str = "") -> str:
 
 
 def _code(text: str) -> str:
-    text = _OURS.sub("", text).strip()
-    if not text:
-        return ""
+    text = _SPACE.sub(" ", text).strip()
     longest = max(map(len, re.findall("`+", text)), default=0)
     mark = "`" * (longest + 1)
     return f"{mark} {text} {mark}" if longest else f"{mark}{text}{mark}"

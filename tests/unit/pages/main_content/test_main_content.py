@@ -78,12 +78,16 @@ def test_nothing_gives_nothing() -> None:
     [
         ("<h2>A <small>b</small>\n c<a href=#x>\u00b6</a></h2>", "## A b c"),
         ("<p>a<br>b <b> bold </b>, <i>it</i>, <code>x*y</code></p>", "a  \nb **bold** , *it*, `x*y`"),
+        ("<p><code>git</code><code> add</code><b><code>x`y</code></b>, <i><kbd>A</kbd></i><i><kbd>B</kbd></i><code> </code></p>",
+         "`git add`**`` x`y ``**, *`AB`*"),
         ("<h2>Learning C #</h2>", "## Learning C \\#"),
         ("<p><i>one</i><i>two</i> <b>a</b><i>b</i> <b><b>c</b></b> <i>x<b> y </b></i>z", "*onetwo* **a**b **c** *x **y*** z"),
         ("<p>x <b>Note:</b>text, <b><i>Note:</i></b> text, a<i>(b)</i>, <b>注意：</b>次",
          "x Note:text, ***Note:*** text, a(b), 注意：次"),
         ("<ul><li>a<ul><li>b</ul><li><p>c<p>d</ul>", "- a\n  - b\n- c\n\n  d"),
         ("<ol start=3><li>a<li>b</ol>", "3. a\n4. b"),
+        ("<ol start=9><li><ol><li>a<li>b</ol><li>c<ol start=2><li>d</ol></ol>",
+         "9. 1. a\n   2. b\n10. c\n\n    2. d"),
         ("<ul>bare<br>lines<li>item</ul>", "- bare  \n  lines\n- item"),
         ("<blockquote><p>a<p>b</blockquote>", "> a\n>\n> b"),
         ("<pre class=language-python>def f():\n    return 1\n</pre>", "```python\ndef f():\n    return 1\n```"),
@@ -136,6 +140,19 @@ emphasis = st.recursive(
 @settings(max_examples=100, deadline=None)
 @given(st.lists(emphasis, max_size=5).map("".join))
 def test_no_mark_of_emphasis_is_read_as_an_asterisk(inline: str) -> None:
+    assert_read_as_shown(inline)
+
+
+codes = ["<code>c</code>", "<tt>`</tt>", "<i><var>v</var></i>", "<b><samp>s``</samp></b>", "`", "a", " "]
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.sampled_from(codes), max_size=6).map("".join))
+def test_no_mark_of_code_is_read_as_a_backtick(inline: str) -> None:
+    assert_read_as_shown(inline)
+
+
+def assert_read_as_shown(inline: str) -> None:
     rendered = MarkdownIt("commonmark").render(written(f"<p>x{inline}</p>"))
     shown = html.fromstring(f"<p>x{inline}</p>").text_content()
     assert html.fromstring(rendered).text_content().split() == shown.split()
