@@ -124,12 +124,19 @@ def test_answers_that_prove_nothing(answer: ProbeResponse) -> None:
     assert (found.verdict, found.then) == (UNDECIDED, "") and found.why
 
 
-def test_a_browser_that_is_sent_to_another_site() -> None:
+@pytest.mark.parametrize(
+    ("step", "steps", "verdict"),
+    [(BROWSER, (AGAIN, BROWSER_AGAIN), CLOAKED), (STRANGER, (LOGGED_IN_AGAIN, STRANGER_AGAIN), PERSONALISED)],
+)
+def test_who_is_sent_to_another_site_is_shown_nothing_of_the_page(
+    step: str, steps: tuple[str, str], verdict: str
+) -> None:
+    """A browser to a shop, or a stranger to a login: such a page is behind the login, wherever that is."""
     away = ProbeResponse(Fetch(302, 1.0, 0.1), redirect="http://shop.example/")
-    first = judge(BROWSER, copy_of(a_page(ARTICLE)).numbers(), away, URL)
+    first = judge(step, copy_of(a_page(ARTICLE)).numbers(), away, URL)
     second = judge(first.then, first.copies, ProbeResponse(Fetch(200, 1.0, 0.1), a_page(ARTICLE)), URL)
     last = judge(second.then, second.copies, away, URL)
-    assert (first.then, second.then, last.verdict) == (AGAIN, BROWSER_AGAIN, CLOAKED)
+    assert (first.then, second.then, last.verdict) == (*steps, verdict)
     assert last.why == "text, a redirect to http://shop.example/"
 
 
