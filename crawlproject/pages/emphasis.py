@@ -38,7 +38,7 @@ def emphasised(text: str) -> str:
             mark, end = _MARKS[pieces[edge]], ends[edge]
             sides = ((before[edge // 2], after[edge // 2 + 1]), (after[end // 2 + 1], before[end // 2]))
             is_written = not touches and mark not in around and all(_is_seen(*side) for side in sides)
-            if around and any(_is_seen(inside, outside) for outside, inside in sides):
+            if around and any(_is_seen(inside, outside, certainly=False) for outside, inside in sides):
                 is_written = False  # such a mark may close the enclosing emphasis
             pieces[edge] = pieces[end] = mark if is_written else ""
             around += [mark] if is_written else []
@@ -48,11 +48,18 @@ def emphasised(text: str) -> str:
     return "".join(pieces)
 
 
-def _is_seen(outside: str, inside: str) -> bool:
-    """Whether a mark between these characters is read as a mark; an empty character is the edge of the text. Code will begin and
-    end with a backtick."""
+def _is_seen(outside: str, inside: str, *, certainly: bool = True) -> bool:
+    """Whether a mark between these characters is read as a mark; an empty character is the edge of the text.
+
+    Code begins and ends with a backtick. ``certainly``: whether all readers agree. Symbols count as punctuation since
+    CommonMark 0.31, before that only those of ASCII did.
+    """
     outside, inside = ("`" if character in CODE else character for character in (outside, inside))
     if not inside or inside.isspace():
         return False
-    may_be_beside = not outside or outside.isspace() or outside in punctuation or category(outside)[0] == "P"
-    return may_be_beside or category(inside)[0] not in "PS"
+    beside, within = ("P", "PS") if certainly else ("PS", "P")
+    return not outside or outside.isspace() or _is_punctuation(outside, beside) or not _is_punctuation(inside, within)
+
+
+def _is_punctuation(character: str, categories: str) -> bool:
+    return bool(character) and (character in punctuation or category(character)[0] in categories)

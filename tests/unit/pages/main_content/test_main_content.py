@@ -139,6 +139,7 @@ emphasis = st.recursive(
 
 @settings(max_examples=100, deadline=None)
 @given(st.lists(emphasis, max_size=5).map("".join))
+@example(":<i><b>a</b>:<b>€</b></i>")
 def test_no_mark_of_emphasis_is_read_as_an_asterisk(inline: str) -> None:
     assert_read_as_shown(inline)
 
