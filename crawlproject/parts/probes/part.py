@@ -270,7 +270,8 @@ class ProbeHandler(Handler):
 
     def _end(self, url: CrawlUrl, answer: ProbeResponse) -> None:
         following = self._probes.answered(url, answer)
-        rests_from = answer.fetch.rests_from + (self._options.crawl_blocked_rest if answer.blocks else 0.0)
+        least = self._options.crawl_blocked_rest if answer.blocks else 0.0
+        rests_from = answer.fetch.at + max(answer.fetch.asked_rest, least)
         with self._frontier.batch():
             self._frontier.put_many(following)
             self._frontier.done(url.key, rests_from, answer.fetch.seconds)

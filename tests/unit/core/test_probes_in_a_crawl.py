@@ -72,12 +72,15 @@ def test_probes_take_their_turn(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("status", [429, 503])
-def test_a_host_that_asks_a_probe_for_rest_gets_it(tmp_path: Path, status: int) -> None:
+@pytest.mark.parametrize(("asked", "rest"), [(100.0, 100.0), (5.0, 20.0)])
+def test_a_host_that_asks_a_probe_for_rest_gets_the_longer_one(
+    tmp_path: Path, status: int, asked: float, rest: float
+) -> None:
     crawl, _, _ = begun(tmp_path, CRAWL_BLOCKED_REST=20)
     probe = crawl.take(13.5)
     assert probe is not None
-    crawl.fail(probe, f"http {status}", Fetch(status, 14.0, 0.1, asked_rest=100.0))
-    assert crawl.frontier.next_due(14.0) == pytest.approx(14.0 + 100.0 + 20.0 + 1.0, abs=0.01)
+    crawl.fail(probe, f"http {status}", Fetch(status, 14.0, 0.1, asked_rest=asked))
+    assert crawl.frontier.next_due(14.0) == pytest.approx(14.0 + rest + 1.0, abs=0.01)
     assert [f.verdict for f in read_findings(tmp_path)] == ["undecided"] and len(lines(crawl)) == 1
 
 
