@@ -15,6 +15,7 @@ from contextlib import suppress
 from itertools import islice
 from math import inf
 from pathlib import Path
+from typing import NamedTuple
 
 import orjson
 
@@ -27,6 +28,29 @@ MEMBERS = "members.json"  # the file with the members at the last complete hando
 AT_ONCE = 1000  # URLs that are examined at a time: the crawl continues in between
 
 
+class Saved(NamedTuple):
+    """What the folder of a worker keeps: the members at its last complete handover, the epoch for which each worker had handed
+    over, and the last epoch for which none was awaited.
+    """
+
+    members: Members
+    handed: dict[str, int]
+    ready: int
+
+    def dump(self) -> bytes:
+        return orjson.dumps([self.members.epoch, dict(self.members.joined), self.handed, self.ready])
+
+
+def read_saved(folder: Path | None) -> Saved | None:
+    """What ``folder`` keeps; None for a worker that is new: it has no folder, or one without a readable file."""
+    with suppress(OSError, ValueError, TypeError, AttributeError):
+        if folder is not None:
+            epoch, joined, handed, ready = orjson.loads((folder / MEMBERS).read_bytes())
+            members = Members(int(epoch), {str(name): int(at) for name, at in joined.items()})
+            return Saved(members, {str(name): int(at) for name, at in handed.items()}, int(ready))
+    return None
+
+
 class Handover:
     """The changes of membership, as ``worker`` sees them. ``epoch`` is that of its last complete handover. ``folder`` keeps it
     with the members at that time; without a folder, it starts from none.
@@ -37,17 +61,19 @@ class Handover:
         self._worker = worker
         self._shares = shares
         self._frontier = frontier
-        self._handed: dict[str, int] = {}  # worker -> epoch for which it has handed over
+        saved = read_saved(folder)
+        self.is_new = saved is None
+        self._content = b"" if saved is None else saved.dump()
+        self._handed: dict[str, int] = {} if saved is None else saved.handed  # worker -> epoch for which it has handed over
         self._awaited: dict[str, int] = {}  # worker -> epoch for which it must still hand over
         self._scan: Iterator[tuple[str, bool]] | None = None
         self._inherits: list[Callable[[str], bool]] = []
-        self._ready = 0  # last epoch for which no worker is awaited
-        self._saved = self._read()
-        self.is_new = not self._saved
-        self._over = shares.members  # the members at the last complete handover
+        self._ready = 0 if saved is None else saved.ready  # last epoch for which no worker is awaited
         self._patient_until = 0.0
-        if self._saved:
+        if saved is not None:
+            shares.set_members(saved.members)
             self._wait_for()
+        self._over = shares.members  # the members at the last complete handover
 
     @property
     def epoch(self) -> int:
@@ -171,21 +197,10 @@ class Handover:
         """Save the members at the last complete handover, and which workers have handed over. Raises ``StorageFailed``."""
         if not self._awaited and self._scan is None:
             self._ready = self.epoch
-        content = orjson.dumps([self._over.epoch, dict(self._over.joined), self._handed, self._ready])
-        if self._file is not None and content != self._saved:
+        content = Saved(self._over, self._handed, self._ready).dump()
+        if self._file is not None and content != self._content:
             write_atomically(self._file, [content], sync=False)
-            self._saved = content
-
-    def _read(self) -> bytes:
-        with suppress(OSError, ValueError, TypeError, AttributeError):
-            if self._file is not None:
-                content = self._file.read_bytes()
-                epoch, joined, handed, ready = orjson.loads(content)
-                members = Members(int(epoch), {str(name): int(at) for name, at in joined.items()})
-                self._handed, self._ready = {str(name): int(at) for name, at in handed.items()}, int(ready)
-                self._shares.set_members(members)
-                return content
-        return b""
+            self._content = content
 
     def _foreign(self) -> Iterator[tuple[str, bool]]:
         frontier, is_own = self._frontier, self._shares.has

@@ -9,8 +9,7 @@ from pathlib import Path
 from crawlproject.frontier.core import FrontierCore
 from crawlproject.frontier.redis.connection import Server, answering
 from crawlproject.frontier.redis.crew import Crew
-from crawlproject.frontier.redis.handover import Handover
-from crawlproject.frontier.redis.members import Shares
+from crawlproject.frontier.redis.handover import read_saved
 from crawlproject.frontier.redis.report import Report
 from crawlproject.frontier.redis.worker import RedisWorker
 
@@ -36,8 +35,7 @@ def join(
     """
     with answering():
         crew = Crew(server, crawl, worker, urandom(8).hex(), lease=lease, kept=messages)
-        is_new = Handover(worker, Shares(worker), own, folder).is_new
-        heard = crew.join(pages, Report(waiting=max(1, len(own))).dump(), is_new=is_new)
+        heard = crew.join(pages, Report(waiting=max(1, len(own))).dump(), is_new=read_saved(folder) is None)
         applied = crew.applied()
     return RedisWorker(
         own,
