@@ -58,6 +58,7 @@ class Bench:
 
     def __init__(self, web: Web, cache: PageCache, given: dict[str, str]) -> None:
         self.web, self.cache, self.given = web, cache, given
+        self._scratch = tempfile.TemporaryDirectory(prefix="judges-")
         self.canonicalize = make_canonicalizer(read_options({}))
         self.pages: list[Page] = []
         self.linked: list[Page] = []
@@ -75,7 +76,7 @@ class Bench:
         reader = self.cache.reader.twin
         prior = PriorPages(options, by_words, self.canonicalize, reader, cache_dir=cache_dir(), rehearsed=archive)
         known = PriorKnowledge(options, by_words, prior, None, None, dict)
-        return choose_judge(topic, known, Path(tempfile.mkdtemp(prefix="judges-")))
+        return choose_judge(topic, known, Path(tempfile.mkdtemp(dir=self._scratch.name)))
 
     def measure(self, name: str, topic: Topic) -> Row:
         """Average precision, precision, recall, milliseconds for a page and for the contexts of its links."""

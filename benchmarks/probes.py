@@ -15,6 +15,7 @@ import sys
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from itertools import islice
 from pathlib import Path
 from random import Random
@@ -196,13 +197,12 @@ def report_cost(reader: Reader, pages: Sequence[tuple[str, bytes]]) -> None:
 
 
 def pages_of(web: str) -> Iterator[tuple[str, bytes]]:
-    opened = open_web(web, cache_dir=Path(tempfile.mkdtemp()))
-    for url in sorted(opened.urls()):
-        reply = opened.get(url)
-        page = reply.status == 200 and reply.headers.get("content-type", "text/html").startswith("text/html")
-        if page:
-            yield url, reply.body
-    opened.close()
+    with tempfile.TemporaryDirectory() as folder, closing(open_web(web, cache_dir=Path(folder))) as opened:
+        for url in sorted(opened.urls()):
+            reply = opened.get(url)
+            page = reply.status == 200 and reply.headers.get("content-type", "text/html").startswith("text/html")
+            if page:
+                yield url, reply.body
 
 
 def main() -> None:
