@@ -236,7 +236,7 @@ class Options(BaseModel):
     """seconds | time without network after which the crawl ends, to be resumed; 0: it waits forever"""
     crawl_blocked_rest: Seconds = 30.0
     """seconds | rest of a host after a [block](glossary.md), unless it asks for a longer one; doubles with each
-    further block"""
+    further block, up to an hour"""
     crawl_scarce: Literal["pages", "time", "both"] = "both"
     """what the crawl saves. `"pages"`: only hosts above the [floor](adr/0027-a-floor-in-the-frontier.md) of the
     ordering are visited, and the crawl waits until host rotation permits one. `"time"`: if none of these is due, any
