@@ -21,7 +21,7 @@ from crawlproject.pages.text.printable import visible
 from crawlproject.reports.comparison import trajectories, write_comparison, write_csv, write_json, write_svg
 from crawlproject.reports.terminal import print_comparison
 from crawlproject.reports.verdict import heading
-from crawlproject.storage.crawl_files import refuse_crawl_file
+from crawlproject.storage.crawl_files import refuse_target
 
 
 class CompareCommand(Subcommand):
@@ -87,7 +87,7 @@ def _compare(folder: Path, opts: argparse.Namespace, agent: str) -> None:
         clicks=ClickLog.read(opts.clicks) if opts.clicks else None,
     )
     for path in filter(None, (opts.json, opts.figure, opts.csv)):
-        refuse_crawl_file(path)
+        refuse_target(path)
     with _scorer(opts.importance, opts.web, agent, runs) as scorer:
         comparison = compare(runs, question, scorer)
     print_comparison(comparison, sys.stdout)

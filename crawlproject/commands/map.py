@@ -44,14 +44,14 @@ class MapCommand(Subcommand):
         from crawlproject.opening import crawl_folder
         from crawlproject.reports.map import write_map
         from crawlproject.reports.map_data import read_map
-        from crawlproject.storage.crawl_files import SIGNS, refuse_crawl_file, refuse_unsigned
+        from crawlproject.storage.crawl_files import SIGNS, refuse_target, refuse_unsigned
 
         with reporting_errors(self):
             if not 1 <= opts.limit <= _MOST:
                 raise BadInput(f"--limit {opts.limit}", f"expected a number from 1 to {_MOST:,}")
             folder = crawl_folder(args[0])
             if opts.out:
-                refuse_crawl_file(opts.out)
+                refuse_target(opts.out)
             found = read_map(folder, site=opts.site, limit=opts.limit)
             if not opts.out:
                 refuse_unsigned(folder / NAME, (*SIGNS, " – map</title>".encode()))

@@ -62,7 +62,7 @@ class SeedsCommand(Subcommand):
         from crawlproject.configuration import read_options
         from crawlproject.core.reading import topic_in_canonical_urls
         from crawlproject.storage.append_log import write_atomically
-        from crawlproject.storage.crawl_files import refuse_crawl_file
+        from crawlproject.storage.crawl_files import refuse_target
         from crawlproject.topic.edits import with_seeds
         from crawlproject.topic.folder import find_topic_file
         from crawlproject.topic.found_seeds import find_hubs, is_below, is_mirror
@@ -71,7 +71,7 @@ class SeedsCommand(Subcommand):
 
         path = find_topic_file(asked)
         out = opts.out or Path(asked).with_name(f"{path.name.removesuffix('.toml')}.augmented.toml")
-        refuse_crawl_file(out)
+        refuse_target(out)
         topic = load_topic(path)
         settings = settings_for(self, topic)
         canonical = topic_in_canonical_urls(topic, make_canonicalizer(read_options(settings)))

@@ -69,8 +69,10 @@ class SpamCommand(Subcommand):
             raise UsageError("expected a topic and a file of labels", print_help=False)
         with reporting_errors(self):
             from crawlproject.parts.spam.model import train
+            from crawlproject.storage.crawl_files import refuse_target
             from crawlproject.topic.folder import find_topic
 
+            refuse_target(opts.out)
             path = Path(args[1])
             examples = list(self._examples(find_topic(args[0]), path, opts.web))
             if not _can_teach(examples):

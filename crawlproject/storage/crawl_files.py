@@ -91,6 +91,13 @@ def refuse_crawl_file(target: Path, *, crawl_dir: Path | None = None) -> None:
             raise BadInput(str(target), f"is for the crawl in {folder}; choose another name")
 
 
+def refuse_target(target: Path) -> None:
+    """Raise ``BadInput`` if a command must not write a file to ``target``: it is a folder, or a file of a crawl."""
+    if target.is_dir():
+        raise BadInput(str(target), "expected the name of a file, not a folder")
+    refuse_crawl_file(target)
+
+
 def refuse_foreign_files(folder: Path) -> None:
     """Raise ``BadCrawlDir`` if a crawl in ``folder`` would overwrite files that are not a crawl's."""
     if not (folder / MANIFEST).exists():

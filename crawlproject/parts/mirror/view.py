@@ -83,7 +83,7 @@ def open_view(address: str, cache: Path, *, archives: bool = False) -> tuple[Pat
 
 def pull(address: str, folder: Path) -> None:
     """Copy the crawl at ``address`` into ``folder``, which is new, or comes from such a copy. Raises as ``open_view`` does."""
-    if folder.exists() and any(folder.iterdir()) and not (folder / BODIES).exists():
+    if folder.exists() and not (folder.is_dir() and ((folder / BODIES).exists() or not any(folder.iterdir()))):
         raise BadInput(str(folder), "expected the name of a new or an empty folder")
     view = _View(address, folder)
     view.follow(FILES, archives=True)

@@ -148,8 +148,16 @@ def test_an_unknown_measure_is_refused(capsys):
 
 def test_a_file_that_cannot_be_written_is_one_message_and_exit_code_3(write_runs, tmp_path, capsys):
     runs = write_runs(tmp_path / "runs", {"dom": [0.5], "random": [0.1]})
-    assert invoke(compare.CompareCommand(), runs, "--json", tmp_path) == 3
+    (tmp_path / "notes").write_text("kept")
+    assert invoke(compare.CompareCommand(), runs, "--json", tmp_path / "notes" / "c.json") == 3
     assert "cannot write" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["--json", "--csv", "--figure"])
+def test_a_folder_in_the_place_of_a_file_is_refused_before_anything_is_printed(write_runs, tmp_path, capsys, option):
+    runs = write_runs(tmp_path / "runs", {"dom": [0.5], "random": [0.1]})
+    assert invoke(compare.CompareCommand(), runs, option, tmp_path) == 2
+    assert capsys.readouterr() == ("", f"scrapy: {tmp_path}: expected the name of a file, not a folder\n")
 
 
 def test_report_writes_the_report_and_prints_its_path(write_crawl, crawl_of_pages, tmp_path):

@@ -109,3 +109,8 @@ def test_the_directory_of_the_topic_and_its_mirrors_do_not_become_seeds(topic, w
     assert load_topic(topic.with_name("reef.augmented.toml")).seeds[2:] == ("http://hub.example/",)
     assert invoke(seeds.SeedsCommand(), web, topic, "--without", "example") == 0
     assert "nothing was written" in capsys.readouterr().out
+
+
+def test_a_folder_is_no_place_for_a_topic_file(topic, web, tmp_path, capsys):
+    assert invoke(seeds.SeedsCommand(), web, topic, "--out", tmp_path) == 2
+    assert capsys.readouterr().err == f"scrapy: {tmp_path}: expected the name of a file, not a folder\n"

@@ -10,6 +10,7 @@ import pytest
 from scrapy.exceptions import UsageError
 from support.crawling import ROOT
 from support.invoking import invoke
+from support.items import a_crawl
 
 from crawlproject.commands.spam import SpamCommand
 from crawlproject.errors import BadInput
@@ -102,3 +103,12 @@ def test_a_crawl_with_a_model(tmp_path: Path) -> None:
     assert max(spam_of({"CRAWL_SPAM_MODEL": str(model)}, "with")) == pytest.approx(0.905)
     with pytest.raises(BadInput, match=r"setting CRAWL_SPAM_MODEL: none.json: cannot be read"):
         spam_of({"CRAWL_SPAM_MODEL": "none.json"}, "wrong")
+
+
+def test_a_model_replaces_no_file_of_a_crawl(labels: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    crawl = a_crawl(tmp_path / "crawl")
+    before = (crawl / "crawl.json").read_bytes()
+    assert invoke(SpamCommand(), TOPIC, labels, "--out", crawl / "crawl.json") == 2
+    assert "is for the crawl in" in capsys.readouterr().err and (crawl / "crawl.json").read_bytes() == before
+    assert invoke(SpamCommand(), TOPIC, labels, "--out", tmp_path) == 2
+    assert "expected the name of a file, not a folder" in capsys.readouterr().err

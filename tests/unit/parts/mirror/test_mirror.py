@@ -285,6 +285,12 @@ def test_pull_makes_the_folder_that_was_sent(crawl: Crawl, tmp_path: Path) -> No
         shutil.rmtree(copy)
 
 
+def test_pull_takes_no_file_for_a_folder(crawl: Crawl, tmp_path: Path) -> None:
+    (tmp_path / "notes").write_text("kept")
+    with pytest.raises(BadInput, match="notes: expected the name of a new or an empty folder"):
+        pull(crawl.address, tmp_path / "notes")
+
+
 def test_where_no_crawl_is_nothing_is_made(crawl: Crawl) -> None:
     with pytest.raises(BadCrawlDir, match="expected a crawl"):
         open_view(f"{crawl.address}/nothing", crawl.root / "view")
