@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from crawlproject.errors import BadCrawlDir
+from crawlproject.errors import BadCrawlDir, BadInput
 from crawlproject.parts.registry import part_module
 from crawlproject.storage.append_log import ITEMS, open_to_read, parse_line, read_lines
 from crawlproject.storage.manifest import read_manifest
@@ -27,7 +27,8 @@ class Selection:
     """Pages with at least ``min_relevance``; duplicates only ``with_duplicates``.
 
     ``join_series``: the pages of a series are one item, ``split_units``: each unit of a page is an item, both in some formats
-    only (``units.py``). ``without_reserved``: leave out pages that reserve uses (``noai``).
+    only (``units.py``). ``without_reserved``: leave out pages that reserve uses (``noai``). Raises ``BadInput`` for a relevance
+    outside 0 to 1.
     """
 
     min_relevance: float = 0.0
@@ -35,6 +36,10 @@ class Selection:
     join_series: bool = False
     split_units: bool = False
     without_reserved: bool = False
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.min_relevance <= 1.0:  # so that no number is, either
+            raise BadInput(f"min_relevance {self.min_relevance}", "expected a number from 0 to 1")
 
     def takes(self, item: Item) -> bool:
         return (

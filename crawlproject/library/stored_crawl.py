@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from crawlproject.configuration import is_code, known_settings, starter_settings
+from crawlproject.errors import BadInput
 from crawlproject.exporting.selection import Selection
 from crawlproject.library.stored_pages import StoredPages
 from crawlproject.opening import crawl_folder
@@ -90,7 +91,10 @@ class StoredCrawl:
         return read_info(self.folder).reason
 
     def pages(self, *, min_relevance: float = 0.0, duplicates: bool = False) -> StoredPages:
-        """The stored pages with at least this relevance (0 to 1), without near-duplicates unless ``duplicates`` is true."""
+        """The stored pages with at least this relevance (0 to 1), without near-duplicates unless ``duplicates`` is true.
+
+        Raises ``BadInput`` for any other relevance.
+        """
         return StoredPages(self.folder, Selection(min_relevance, duplicates))
 
     def visits(self) -> Iterator[Visit]:
@@ -105,7 +109,10 @@ class StoredCrawl:
         """The best pages for ``query``, after adding new pages to the index.
 
         With a ``model``, as in the setting ``SEARCH_MODEL``, it also searches the vectors of the index, if there are any.
+        Raises ``BadInput`` for a negative limit.
         """
+        if limit < 0:
+            raise BadInput(f"limit {limit}", "expected 0 or more")
         from crawlproject.exporting.index import is_behind, search, update
         from crawlproject.language_models.embeddings import search_model  # aiohttp takes a while to import
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from crawlproject.errors import BadInput
 from crawlproject.exporting.selection import Selection, read_items
 from crawlproject.extras import need
 
@@ -74,8 +75,10 @@ class StoredPages:
     def chunks(self, *, words: int = 300, overlap: int = 0) -> Iterator[Mapping[str, Any]]:
         """The main content in chunks of at most ``words`` words, as rows of ``scrapy export --to chunks``.
 
-        Each chunk repeats at most ``overlap`` words of the chunk before.
+        Each chunk repeats at most ``overlap`` words of the chunk before. Raises ``BadInput``.
         """
+        if not 0 <= overlap < words:
+            raise BadInput(f"words {words} and overlap {overlap}", "expected at least 1 word, and an overlap of less than that")
         from crawlproject.exporting.chunks import read_chunks
         from crawlproject.exporting.markdown import StoredTexts
 

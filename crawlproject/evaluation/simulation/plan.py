@@ -37,7 +37,7 @@ class Plan:
 
     A run has up to ``pages`` pages and ``concurrency`` fetches at a time. ``settings`` are the settings of each topic, in
     the order of ``topics``. Runs are written below ``out``; indexes and parsed pages are cached in ``cache_dir``. A plan can
-    be pickled.
+    be pickled. Raises ``BadInput`` for one that cannot be executed.
     """
 
     web: str
@@ -50,6 +50,16 @@ class Plan:
     agent: str
     repeats: int = 1
     concurrency: int = 1
+
+    def __post_init__(self) -> None:
+        for name in ("pages", "repeats", "concurrency"):
+            number = getattr(self, name)
+            if not isinstance(number, int) or number < 1:
+                raise BadInput(f"{name} {number!r}", "expected a whole number of at least 1")
+        if not self.topics:
+            raise BadInput("topics", "expected at least one topic")
+        if self.out.exists() and not self.out.is_dir():
+            raise BadInput(str(self.out), "expected a folder for the runs, but this is a file")
 
     @property
     def runs(self) -> int:

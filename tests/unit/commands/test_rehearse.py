@@ -155,3 +155,9 @@ def test_a_live_crawl_is_not_removed_by_a_rehearsal(topic, tmp_path, capsys):
     assert invoke(rehearse.RehearseCommand(), "sample", topic, "--ordering", "dom", "--out", "runs") == 2
     assert "holds a crawl that is not a rehearsal" in capsys.readouterr().err
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_a_file_is_no_folder_for_runs(topic, tmp_path, capsys):
+    (tmp_path / "notes").write_text("kept")
+    assert invoke(rehearse.RehearseCommand(), "sample", topic, "--pages", "1", "--out", "notes") == 2
+    assert capsys.readouterr().err == "scrapy: notes: expected a folder for the runs, but this is a file\n"

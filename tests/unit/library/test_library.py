@@ -120,6 +120,43 @@ def test_wrong_input_is_told_before_anything_starts(tmp_path: Path) -> None:
     assert not (tmp_path / "crawl").exists()
 
 
+@pytest.mark.parametrize(
+    ("arguments", "place"),
+    [
+        ({"pages": 0}, "pages 0: expected a whole number of at least 1"),
+        ({"pages": 2.5}, "pages 2.5: "),
+        ({"pages": float("nan")}, "pages nan: "),
+        ({"concurrency": -1}, "concurrency -1: "),
+        ({"topics": []}, "topics: expected at least one"),
+        ({"out": "notes"}, "notes: expected a folder for the runs, but this is a file"),
+    ],
+)
+def test_a_rehearsal_that_cannot_be_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: dict[str, object], place: str
+) -> None:
+    """Without a page budget, it would crawl the whole web."""
+    monkeypatch.setattr("crawlproject.library.rehearsing.rehearse_here", lambda plan, warn: pytest.fail(f"{plan} began"))
+    monkeypatch.chdir(tmp_path)
+    Path("notes").write_text("kept")
+    with pytest.raises(BadInput, match=place):
+        rehearse("sample", **{"topics": REEFS, "orderings": "dom", **arguments})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("wrong", [float("nan"), -0.1, 1.5])
+def test_a_relevance_that_no_page_can_have_is_refused(folder: Path, wrong: float) -> None:
+    with pytest.raises(BadInput, match=f"min_relevance {wrong}: expected a number from 0 to 1"):
+        open_crawl(folder).pages(min_relevance=wrong)
+
+
+def test_chunks_and_hits_of_impossible_numbers_are_refused(folder: Path) -> None:
+    crawl = open_crawl(folder)
+    for words, overlap in ((0, 0), (10, 10), (10, -1), (float("nan"), 0)):
+        with pytest.raises(BadInput, match=f"words {words} and overlap {overlap}: expected"):
+            crawl.pages().chunks(words=words, overlap=overlap)  # type: ignore[arg-type]
+    with pytest.raises(BadInput, match="limit -1: expected 0 or more"):
+        crawl.search("reef", -1)
+
+
 def test_what_the_crawl_refuses_is_raised(tmp_path: Path) -> None:
     (tmp_path / "notes").write_text("kept")
     with pytest.raises(BadInput, match="expected a crawl folder, but this is a file"):
