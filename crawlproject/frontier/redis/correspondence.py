@@ -29,6 +29,8 @@ REMEMBERED = 200_000  # URLs of others' hosts, or found by others
 
 _TOLD = 0.1  # of the score sent last: a smaller difference is not sent to the owner of a URL
 
+_CHANGES = (mail.SCORE, mail.HOLD, mail.CLASS)  # a later one undoes an earlier one
+
 _OF_NO_EPOCH = -1  # for letters that may not have reached the owner of their hosts
 
 _UNREADABLE = (ValueError, TypeError, KeyError, IndexError, AttributeError)
@@ -64,6 +66,7 @@ class Correspondence:
         self.offset = 0.0
         self.sent: dict[str, float] = {}  # URLs of others' hosts -> the best score that was sent
         self._finders: dict[str, str] = {}  # own URLs -> the worker that found them first
+        self._of_lost: dict[str, None] = {}  # URLs that this worker knows only from the inbox of a lost one
         self._warned = False
 
     # ------------------------------------------------------------ out
@@ -133,7 +136,9 @@ class Correspondence:
     def read(self, inbox: Sequence[tuple[Id, bytes, bytes]], *, is_of_lost: bool = False) -> None:
         """Apply letters, in one step; of those to a lost worker, only the letters about hosts that are now this worker's.
 
-        A letter that cannot be read is skipped; the first one is logged.
+        Inboxes of lost workers are read again after each change of members. So a change in one applies only to a URL that this
+        reading brought: of any other URL, this worker may have been told something newer. A letter that cannot be read is
+        skipped; the first one is logged.
         """
         answers: Answers = {}
         with self._steps.step():
@@ -155,13 +160,28 @@ class Correspondence:
         is_known = epoch == self._shares.members.epoch  # then they have reached the owner of their hosts
         for letter in letters:
             try:
-                if is_of_lost and (letter[0] in (mail.ANSWER, mail.HANDED) or not self._shares.has(letter[1])):
-                    continue  # for that worker only, or for another heir
+                if is_of_lost and not self._is_inherited(letter):
+                    continue
+                if not is_of_lost and self._of_lost:
+                    self._of_lost.pop(letter[1], None)
                 self._read(sender.decode(), letter, answers, is_known)
             except BadCrawlDir:  # this worker's own files are damaged, whatever the letter says
                 raise
             except _UNREADABLE as damage:
                 self._pass_over(sender, damage)
+
+    def _is_inherited(self, letter: Letter) -> bool:
+        """Whether a letter to a lost worker is for this one."""
+        kind, about = letter[:2]
+        if kind in (mail.ANSWER, mail.HANDED) or not self._shares.has(about):
+            return False  # for that worker only, or for another heir
+        if kind in (mail.PAGE, mail.WAIT) and not self._own.state_of(about):
+            _remember(self._of_lost, about, None)
+        return kind not in _CHANGES or about in self._of_lost
+
+    def all_of_lost_read(self) -> None:
+        """Note that the inboxes of all lost workers have been read to their ends."""
+        self._of_lost.clear()
 
     def _pass_over(self, sender: bytes, damage: Exception) -> None:
         if not self._warned:

@@ -116,7 +116,10 @@ class Reception:
                 work.applied = self.applied
         if answer.inbox_of and not self._has_failed:
             self._letters.read(answer.inbox_of, is_of_lost=True)
-        self._unread -= arrival.has_read_lost
+        if arrival.has_read_lost:
+            self._unread -= 1
+            if not self._unread:
+                self._letters.all_of_lost_read()
         if self.receive is not None and (messages := [*answer.messages, *arrival.attached]):
             self.receive(messages)  # before the caller can take the URLs that they are about
         if arrival.candidates:

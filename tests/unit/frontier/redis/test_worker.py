@@ -214,6 +214,42 @@ def test_what_a_worker_was_sent_after_its_death_is_read_by_its_heirs(
     assert database.xlen(CrawlKeys("crawl").inbox("c")), "it may come back"
 
 
+@pytest.mark.parametrize("is_read_before", [False, True])
+def test_what_a_lost_worker_was_told_of_a_url_does_not_undo_what_its_heir_was_told_since(
+    workers: Workers, loop: Loop, database: redis.Redis, is_read_before: bool
+) -> None:
+    """Its inbox is read when it is lost, and again after each change of members."""
+    a, b, c, records = three(workers, loop)
+    workers.cut(c, loop)
+    names, until = ("scored", "held", "classed"), time.time() + 3600.0
+    hosts = sorted({host_of(record.url).removesuffix(".test") for record in records})
+    a.put_many(url(f"{host}/{name}", 0.5) for host in hosts for name in names)
+    for host in hosts:
+        a.rescore(url(f"{host}/scored").url, 0.1)
+        a.hold(url(f"{host}/held").url, until)
+        a.set_precedence(url(f"{host}/classed").url, WASTE)
+    loop.run_until(lambda: not a._outbox)
+    lose("c", database)
+    loop.run_until(lambda: len(a.workers()) == len(b.workers()) == 2)
+    host = next(host for host in hosts if b.is_own(f"{host}.test"))
+    scored, held, classed = (url(f"{host}/{name}", 0.5) for name in names)
+    if is_read_before:
+        loop.run_until(lambda: (found := b._own.record(classed.url)) and found.precedence == WASTE)
+        was = [b._own.record(each.url) for each in (scored, held, classed)]
+        assert was == [replace(scored, score=0.1), replace(held, not_before=pytest.approx(until, abs=1.0)), was[2]]
+    a.put_many((scored, held, classed))
+    a.rescore(scored.url, 0.9)
+    a.hold(held.url, 0.0)
+    a.set_precedence(classed.url, ACTIVE)
+    if is_read_before:
+        loop.run_until(lambda: (found := b._own.record(classed.url)) and found.precedence == ACTIVE)
+        late = loop.start(workers.join("late"))
+        loop.run_until(lambda: len(b.workers()) == len(late.workers()) == 3)
+    loop.run_for(1.0)
+    owner = b if b.is_own(f"{host}.test") else late
+    assert [owner._own.record(each.url) for each in (scored, held, classed)] == [replace(scored, score=0.9), held, classed]
+
+
 def test_a_worker_that_comes_later_reads_what_one_lost_before_was_sent(
     workers: Workers, loop: Loop, database: redis.Redis
 ) -> None:
