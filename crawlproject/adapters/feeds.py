@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 from scrapy.extensions.feedexport import FeedExporter, FileFeedStorage, StdoutFeedStorage
 from w3lib.url import file_uri_to_path
 
-from crawlproject.adapters.running import output_failed
+from crawlproject.adapters.running import crawl_of, output_failed
 from crawlproject.errors import BadInput
 from crawlproject.records import CrawlUrl, Fetch, Page, Visit
 from crawlproject.storage.append_log import AppendLog
@@ -78,11 +78,7 @@ class SafeFeeds:
     def mend(self) -> None:
         """Cut a half-written last line off the feeds that are appended to. Raises ``StorageFailed``."""
         for slot, storage in self._slots():
-            path = Path(storage.path)
-            # A compressed feed has no lines.
-            is_text = slot.format in _LINES and not slot.feed_options.get("postprocessing")
-            if is_text and storage.write_mode == "ab" and path.is_file():
-                AppendLog(path).close()
+            _cut_half_line(storage, slot.feed_options)
 
     def flush(self) -> None:
         """Flush the buffers of all feeds to the operating system."""
@@ -97,17 +93,31 @@ class SafeFeeds:
                 yield slot, slot.storage
 
 
+def _cut_half_line(storage: FileFeedStorage, options: Mapping[str, Any]) -> None:
+    path = Path(storage.path)
+    is_text = options.get("format") in _LINES and not options.get("postprocessing")  # a compressed feed has no lines
+    if is_text and storage.write_mode == "ab" and path.is_file():
+        AppendLog(path).close()
+
+
 class FileStorage(FileFeedStorage):
     """A feed in a file. When the file cannot be opened (such as one whose name has a parameter) or written (such as on a full
-    disk), the crawl ends with one message.
+    disk), the crawl ends with one message. In a resumed crawl, each file of a feed in batches is mended when it is opened.
     """
+
+    def __init__(self, uri: str, *, feed_options: dict[str, Any] | None = None) -> None:
+        super().__init__(uri, feed_options=feed_options)
+        self._options = feed_options or {}
 
     def open(self, spider: Spider) -> IO[bytes]:
         def failed(failure: OSError) -> None:
-            logger.error("Cannot write the feed %s (%s): the crawl stops.", self.path, failure.strerror)
+            logger.error("Cannot write the feed %s (%s): the crawl stops.", self.path, failure.strerror or failure)
             output_failed(spider.crawler)
 
+        crawl = crawl_of(spider.crawler)
         try:
+            if crawl is not None and crawl.folder.manifest.resumed:
+                _cut_half_line(self, self._options)
             file = cast("io.BufferedWriter", super().open(spider))
         except OSError as failure:
             failed(failure)

@@ -78,7 +78,9 @@ class StoredPages:
         Each chunk repeats at most ``overlap`` words of the chunk before. Raises ``BadInput``.
         """
         if not 0 <= overlap < words:
-            raise BadInput(f"words {words} and overlap {overlap}", "expected at least 1 word, and an overlap of less than that")
+            raise BadInput(
+                f"words {words} and overlap {overlap}", "expected at least 1 word, and an overlap of less than that"
+            )
         from crawlproject.exporting.chunks import read_chunks
         from crawlproject.exporting.markdown import StoredTexts
 

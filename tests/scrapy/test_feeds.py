@@ -114,6 +114,24 @@ def test_half_a_line_that_a_kill_left_is_cut_off_before_more_is_appended(tmp_pat
     assert [json.loads(line)["url"] for line in feed.open()] == ["http://a.example/", "http://a.example/b"]
 
 
+def test_half_a_line_is_cut_off_each_file_of_a_feed_in_batches(tmp_path: Path) -> None:
+    """A resumed crawl numbers its batches from 1 again, so it appends to those of before."""
+    web = DictWeb(dict([page("http://a.example/", "http://a.example/b", text="coral reef")]))
+    web.replies |= dict(
+        [page("http://a.example/b", "http://a.example/c", text="coral"), page("http://a.example/c", text="coral")]
+    )
+    topic, feed, last = topic_file(tmp_path, "http://a.example/"), tmp_path / "%(batch_id)d.jsonl", tmp_path / "2.jsonl"
+    with running(web) as server:
+        chosen = {**QUICK, "CRAWL_DIR": tmp_path / "crawl", "FEED_EXPORT_BATCH_ITEM_COUNT": 1}
+        for pages in (1, 3):
+            asked = ("crawl", "topical", "-a", f"topic={topic}", "-o", feed)
+            done = scrapy(*asked, port=server.port, CRAWL_MAX_PAGES=pages, **chosen)
+            assert done.returncode == 0, done.stderr
+            if pages == 1:
+                last.write_text('{"url": "http://a.example/"}\n{"url": "http://a.ex')
+    assert [json.loads(line)["url"] for line in last.open()] == ["http://a.example/", "http://a.example/c"]
+
+
 def test_nothing_is_cut_off_a_compressed_feed(tmp_path: Path) -> None:
     web = DictWeb(dict([page("http://a.example/", "http://a.example/b", text="coral reef")]))
     web.replies |= dict([page("http://a.example/b", text="coral")])

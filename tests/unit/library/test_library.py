@@ -135,7 +135,9 @@ def test_a_rehearsal_that_cannot_be_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: dict[str, object], place: str
 ) -> None:
     """Without a page budget, it would crawl the whole web."""
-    monkeypatch.setattr("crawlproject.library.rehearsing.rehearse_here", lambda plan, warn: pytest.fail(f"{plan} began"))
+    monkeypatch.setattr(
+        "crawlproject.library.rehearsing.rehearse_here", lambda plan, warn: pytest.fail(f"{plan} began")
+    )
     monkeypatch.chdir(tmp_path)
     Path("notes").write_text("kept")
     with pytest.raises(BadInput, match=place):

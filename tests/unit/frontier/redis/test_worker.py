@@ -247,7 +247,11 @@ def test_what_a_lost_worker_was_told_of_a_url_does_not_undo_what_its_heir_was_to
         loop.run_until(lambda: len(b.workers()) == len(late.workers()) == 3)
     loop.run_for(1.0)
     owner = b if b.is_own(f"{host}.test") else late
-    assert [owner._own.record(each.url) for each in (scored, held, classed)] == [replace(scored, score=0.9), held, classed]
+    assert [owner._own.record(each.url) for each in (scored, held, classed)] == [
+        replace(scored, score=0.9),
+        held,
+        classed,
+    ]
 
 
 def test_a_worker_that_comes_later_reads_what_one_lost_before_was_sent(
