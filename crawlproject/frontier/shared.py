@@ -74,6 +74,10 @@ class SharedFrontier(Frontier, Protocol):
         """A test whether a host moved to this worker from a lost one; None if no worker was lost since the last call."""
         ...
 
+    def inherit_later(self, gained: Callable[[str], bool]) -> None:
+        """Take back what ``inherited`` returned: the next call returns it again, and until then the crawl is not over."""
+        ...
+
     def kept_messages(self) -> Iterator[tuple[bytes, bytes]]:
         """The published messages that the server still keeps, each after the name of its worker. Waits for the replies."""
         ...

@@ -139,6 +139,10 @@ class Handover:
         were_theirs, self._inherits = self._inherits, []
         return lambda host: self._shares.is_own(host) and any(was_theirs(host) for was_theirs in were_theirs)
 
+    def inherit_later(self, gained: Callable[[str], bool]) -> None:
+        """Take back what ``inherited`` returned, for the next call."""
+        self._inherits.append(gained)
+
     def was_lost(self, host: str) -> bool:
         """Whether the host belonged to a worker that was lost since the last call of ``inherited``."""
         return any(was_theirs(host) for was_theirs in self._inherits)

@@ -108,6 +108,7 @@ class RedisWorker:
         self.set_host_precedence, self.busiest = own.set_host_precedence, own.busiest
         self.attached, self.kept_messages, self.last_published = crew.attached, crew.kept_messages, crew.published
         self.is_own, self.note, self.inherited = shares.is_own, letters.note, handover.inherited
+        self.inherit_later = handover.inherit_later
 
     # ------------------------------------------------------------ start and end
 

@@ -84,7 +84,6 @@ class SharedPeers(ServerPeers):
         self._learned: OrderedDict[str, None] = OrderedDict()
         self._sums: SummingOrdering | None = None  # the ordering, if it publishes sums instead of pages
         self._told_at = 0.0
-        self._gained: Callable[[str], bool] | None = None  # hosts of lost workers
         self._inherits_at = 0.0
         self._warned = False
 
@@ -118,12 +117,12 @@ class SharedPeers(ServerPeers):
         return self._frontier.has_left
 
     def pass_time(self, now: float) -> None:
-        self._gained = self._gained or self._frontier.inherited()
-        if self.publishes and self._gained is not None and now >= self._inherits_at:
+        gained = self._frontier.inherited() if now >= self._inherits_at else None
+        if self.publishes and gained is not None:
             try:
-                inherit(self._gained, self._services, self._frontier, fetches_told(self._frontier))
-                self._gained = None
+                inherit(gained, self._services, self._frontier, fetches_told(self._frontier))
             except ServerFailed:  # try again later
+                self._frontier.inherit_later(gained)
                 self._inherits_at = now + _TELL_EVERY
         if self._sums:
             workers = set(self._frontier.workers())

@@ -8,6 +8,8 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 import redis
@@ -16,13 +18,14 @@ from support.frontiersteps import url
 from support.redisserver import LASTING, PROGRAM, RedisServer, redis_server
 from support.workers import Workers, own_frontier
 
-from crawlproject.errors import StorageFailed
+from crawlproject.errors import ServerFailed, StorageFailed
 from crawlproject.frontier.host_queue import queue_of
 from crawlproject.frontier.redis import handover
 from crawlproject.frontier.redis.keys import CrawlKeys
 from crawlproject.frontier.redis.worker import RedisWorker
 from crawlproject.frontier.shared import SharedFrontier
 from crawlproject.frontier.views.redis import RedisView
+from crawlproject.parts.workers.shared_peers import SharedPeers
 from crawlproject.records import ACTIVE, FIRST, OVER_BUDGET, WASTE, CrawlUrl
 from crawlproject.urls.hosts import host_of
 
@@ -252,6 +255,44 @@ def test_what_a_lost_worker_was_told_of_a_url_does_not_undo_what_its_heir_was_to
         held,
         classed,
     ]
+
+
+def test_an_heir_whose_server_fails_for_a_moment_is_not_over_before_it_has_inherited(
+    workers: Workers, loop: Loop, database: redis.Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    a, b = (loop.start(workers.join(name, messages=100)) for name in "ab")
+    a.when_published(lambda messages: None)
+    loop.run_until(lambda: len(a.workers()) == len(b.workers()) == 2)
+    peers, asked = SharedPeers("a", a, Path("a")), list[int]()
+    seed = next(record.url for record in urls(60) if b.is_own(host_of(record.url)))
+    peers._services = cast(
+        Any,
+        SimpleNamespace(
+            topic=SimpleNamespace(seeds=[seed]),
+            admission=SimpleNamespace(seed_record=lambda url: CrawlUrl(url, 1.0), offer=a.put),
+            parts=[],
+            folder=SimpleNamespace(history=()),
+        ),
+    )
+
+    def away() -> None:
+        asked.append(1)
+        raise ServerFailed("Redis refused: timed out")
+
+    monkeypatch.setattr(a, "kept_messages", away)
+    workers.cut(b, loop)
+    lose("b", database)
+    loop.run_until(lambda: a.workers() == ["a"])
+    peers.pass_time(100.0)
+    assert asked
+    loop.run_for(1.0)
+    assert peers.pending(a), "there is more to come"
+    peers.pass_time(102.0)
+    assert len(asked) == 2
+    monkeypatch.setattr(a, "kept_messages", lambda: iter(()))
+    peers.pass_time(104.0)
+    assert crawl(a, loop) == [seed]
+    assert not peers.pending(a)
 
 
 def test_a_worker_that_comes_later_reads_what_one_lost_before_was_sent(
