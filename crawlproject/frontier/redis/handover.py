@@ -76,6 +76,7 @@ class Handover:
             shares.set_members(saved.members)
             self._wait_for()
         self._over = shares.members  # the members at the last complete handover
+        self._kept = saved and saved.members  # those in the file
 
     @property
     def epoch(self) -> int:
@@ -200,10 +201,16 @@ class Handover:
         return True
 
     def save(self) -> None:
-        """Save the members at the last complete handover, and which workers have handed over. Raises ``StorageFailed``."""
+        """Save the members at the last complete handover, and which workers have handed over. Raises ``StorageFailed``.
+
+        While hosts of a lost worker are to be inherited, the members stay those from before: if this process is killed, the
+        next one meets the loss again.
+        """
         if not self._awaited and self._scan is None:
             self._ready = self.epoch
-        content = Saved(self._over, self._handed, self._ready).dump()
+        if not self._inherits or self._kept is None:
+            self._kept = self._over
+        content = Saved(self._kept, self._handed, self._ready).dump()
         if self._file is not None and content != self._content:
             write_atomically(self._file, [content], sync=False)
             self._content = content

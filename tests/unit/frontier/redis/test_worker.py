@@ -295,6 +295,26 @@ def test_an_heir_whose_server_fails_for_a_moment_is_not_over_before_it_has_inher
     assert not peers.pending(a)
 
 
+def test_an_heir_that_is_killed_before_it_has_inherited_inherits_when_it_goes_on(
+    workers: Workers, loop: Loop, database: redis.Redis
+) -> None:
+    a, b, c, records = three(workers, loop)
+    workers.cut(c, loop)
+    lose("c", database)
+    loop.run_until(lambda: len(a.workers()) == len(b.workers()) == 2)
+    loop.run_for(0.5)
+    host = next(host for record in records if a.is_own(host := host_of(record.url)))
+    again = loop.start(workers.again(a, "a", loop))
+    loop.run_until(lambda: len(again.workers()) == 2)
+    gained = again.inherited()
+    assert gained is not None and gained(host)
+    b.put_many(records)
+    crawl([again, b], loop)
+    later = loop.start(workers.again(again, "a", loop))
+    loop.run_until(lambda: len(later.workers()) == 2)
+    assert later.inherited() is None, "that was done"
+
+
 def test_a_worker_that_comes_later_reads_what_one_lost_before_was_sent(
     workers: Workers, loop: Loop, database: redis.Redis
 ) -> None:
