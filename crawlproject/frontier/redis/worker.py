@@ -146,8 +146,8 @@ class RedisWorker:
         ended = True
         try:
             self._leases.give_back()
-        except ServerFailed:
-            raise
+        except ServerFailed:  # before ``start``, this waits for the server
+            ended = False
         except StorageFailed:
             pass  # the disk is full: closing the own frontier reports that
         if self._exchange is not None:

@@ -161,6 +161,19 @@ def test_nothing_waits_for_the_server(own: Workers, server: RedisServer, loop: L
     assert sorted(crawl(frontier, loop)) == names(50)
 
 
+def test_a_worker_that_ends_before_it_has_started_closes_its_files_though_the_server_is_away(
+    own: Workers, server: RedisServer, tmp_path: Path
+) -> None:
+    folder = tmp_path / "a"
+    frontier = own._join("a", own_frontier(folder), folder)
+    frontier.put(url("h1/1"))
+    assert frontier.take(time.time()) and (folder / "lines").exists()
+    server.kill()
+    with pytest.raises(ServerFailed):
+        own.end(frontier)
+    assert not (folder / "lines").exists(), "it exists while a frontier is open"
+
+
 def test_letters_wait_for_a_server_that_is_away(own: Workers, server: RedisServer, loop: Loop) -> None:
     a, b = (loop.start(own.join(name)) for name in "ab")
     loop.run_until(lambda: len(a.workers()) == len(b.workers()) == 2)
