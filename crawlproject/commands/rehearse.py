@@ -10,6 +10,7 @@ import json
 import sys
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -122,8 +123,8 @@ class RehearseCommand(Subcommand):
 
         if len(args) != 1:
             raise UsageError("--revisit: expected one folder, of change histories or of a crawl", print_help=False)
-        if not opts.days > 0:
-            raise UsageError("--days: expected more than 0", print_help=False)
+        if not 0.0 < opts.days < inf:
+            raise UsageError("--days: expected a finite number above 0", print_help=False)
         with reporting_errors(self):
             for name in opts.revisit:
                 make_policy(name)  # reports a wrong name before the work starts

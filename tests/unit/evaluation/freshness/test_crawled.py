@@ -111,7 +111,7 @@ def test_the_command_prints_a_line_for_each_policy(folder, capsys):
     assert all(line["days"] == 3 for line in lines)
 
 
-@pytest.mark.parametrize("wrong", [["--days", "0"], ["topic.toml"]])
+@pytest.mark.parametrize("wrong", [["--days", "0"], ["--days", "inf"], ["--days", "nan"], ["topic.toml"]])
 def test_the_command_refuses_what_makes_no_sense(folder, wrong):
     with pytest.raises(UsageError, match="expected"):
         invoke(rehearse.RehearseCommand(), folder, *wrong, "--revisit", "uniform")
