@@ -12,7 +12,7 @@ from hypothesis import settings
 os.environ["NUMPY_MADVISE_HUGEPAGE"] = "0"
 
 settings.register_profile("everywhere", deadline=None)
-settings.register_profile("ci", deadline=None, derandomize=True, max_examples=50)
+settings.register_profile("ci", deadline=None, derandomize=True, max_examples=30)
 settings.load_profile("ci" if os.environ.get("CI") else "everywhere")
 
 GROWTH = 200 * 2**20  # bytes
