@@ -109,7 +109,10 @@ FATAL = StorageFailed, MemoryError, BadCrawlDir, Broken
 
 
 class trying_to:
-    """A context in which an ``OSError`` becomes ``StorageFailed``: "cannot", the action, the place, and the error."""
+    """A context in which an ``OSError`` becomes ``StorageFailed``: "cannot", the action, the place, and the error.
+
+    A ``StorageFailed`` from inside, which names its own place, passes.
+    """
 
     __slots__ = ("_action", "_place")
 
@@ -120,5 +123,5 @@ class trying_to:
         pass
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, OSError):
+        if isinstance(error, OSError) and not isinstance(error, StorageFailed):
             raise StorageFailed(f"cannot {self._action} {self._place}: {error}") from error

@@ -52,12 +52,11 @@ def folder_written_whole(target: Path) -> Iterator[Path]:
         raise BadInput(str(target), "expected the name of a new or an empty folder")
     draft = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
-        draft.mkdir(parents=True)
-        yield draft
-        if target.exists():
-            target.rmdir()  # it is empty
-        draft.rename(target)
-    except OSError as error:
-        raise StorageFailed(f"cannot write {target}: {error}") from error
+        with trying_to("write", target):
+            draft.mkdir(parents=True)
+            yield draft
+            if target.exists():
+                target.rmdir()  # it is empty
+            draft.rename(target)
     finally:
         shutil.rmtree(draft, ignore_errors=True)

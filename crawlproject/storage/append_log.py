@@ -224,17 +224,16 @@ def write_atomically(path: Path, chunks: Iterable[bytes], *, sync: bool = True, 
     """Replace ``path`` completely or not at all; ``private``: only its owner may read it. Raises ``StorageFailed``."""
     draft = path.with_name(f"{path.name}.{os.getpid()}.tmp")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with draft.open("wb") as file:
-            if private:
-                draft.chmod(0o600)
-            file.writelines(chunks)
-            if sync:
-                file.flush()
-                os.fsync(file.fileno())
-        draft.replace(path)
-    except OSError as error:
-        raise StorageFailed(f"cannot write {path}: {error}") from error
+        with trying_to("write", path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with draft.open("wb") as file:
+                if private:
+                    draft.chmod(0o600)
+                file.writelines(chunks)
+                if sync:
+                    file.flush()
+                    os.fsync(file.fileno())
+            draft.replace(path)
     finally:
         with suppress(OSError):
             draft.unlink(missing_ok=True)

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from crawlproject.errors import StorageFailed
+from crawlproject.errors import StorageFailed, trying_to
 from crawlproject.storage.append_log import AppendLog
 from crawlproject.storage.warc.capture import ArchivedPayloads, capture
 from crawlproject.storage.warc.index import INDEX, mend_index, read_entries
@@ -76,11 +76,10 @@ class WarcFiles:
     def close(self) -> None:
         """Sync the files to the disk and close them."""
         try:
-            if self._file >= 0:
-                os.fsync(self._file)
+            with trying_to("write to", self._path):
+                if self._file >= 0:
+                    os.fsync(self._file)
             self._log.sync()
-        except OSError as error:
-            raise StorageFailed(f"cannot write to {self.folder}: {error}") from error
         finally:
             self._close_file()
             self._log.close()

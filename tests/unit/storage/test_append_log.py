@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlproject.errors import BadCrawlDir, StorageFailed
+from crawlproject.exporting.whole import folder_written_whole
 from crawlproject.storage.append_log import (
     AppendLog,
     TailPosition,
@@ -254,6 +255,18 @@ def test_a_writer_that_breaks_leaves_the_old_file(tmp_path: Path) -> None:
         write_atomically(path, chunks())
     assert path.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_failure_to_read_the_new_content_is_told_as_it_is(tmp_path: Path) -> None:
+    def chunks() -> Iterator[bytes]:
+        yield b"half"
+        raise StorageFailed("cannot read the other half")
+
+    with pytest.raises(StorageFailed, match="^cannot read the other half$"):
+        write_atomically(tmp_path / "file", chunks())
+    with pytest.raises(StorageFailed, match="^cannot read the other half$"), folder_written_whole(tmp_path / "folder"):
+        list(chunks())
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_parent_that_is_a_file_is_reported(tmp_path: Path) -> None:

@@ -1,8 +1,11 @@
 """A person's judgments of stored pages are kept, one line per click."""
 
+import errno
+import os
+
 import pytest
 
-from crawlproject.errors import BadCrawlDir, BadInput
+from crawlproject.errors import BadCrawlDir, BadInput, StorageFailed
 from crawlproject.parts.judgments.judgments import NAME, Judgment, add_judgment, read_judgments
 from crawlproject.storage.page_files import PageRepository
 
@@ -37,6 +40,16 @@ def test_only_stored_pages_are_judged(folder):
     with pytest.raises(BadInput, match="stored"):
         add_judgment(folder, Judgment("http://a.example/never-fetched", True, 1.0))
     assert not (folder / NAME).exists()
+
+
+def test_a_full_disk_is_told_once(folder, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "pwrite", full)
+    with pytest.raises(StorageFailed) as failed:
+        add_judgment(folder, Judgment(REEF, True, 1.0))
+    assert str(failed.value) == f"cannot write to {folder / NAME}: [Errno 28] No space left on device"
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -199,6 +201,27 @@ def test_a_disk_that_refuses(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(StorageFailed):
         opened(tmp_path / "file")
+
+
+def test_a_refusal_at_the_end_names_the_file_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = opened(tmp_path)
+    files.append(an_exchange())
+    [path] = warcs(tmp_path)
+    index = (tmp_path / INDEX).stat()
+
+    def force(file: int) -> None:
+        if refused is None or os.path.samestat(os.fstat(file), refused):
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    refused = index
+    monkeypatch.setattr(os, "fsync", force)
+    with pytest.raises(StorageFailed) as failed:
+        files.close()
+    assert str(failed.value) == f"cannot write to {tmp_path / INDEX}: [Errno 5] Input/output error"
+    files, refused = opened(tmp_path), None
+    with pytest.raises(StorageFailed) as failed:
+        files.close()
+    assert str(failed.value) == f"cannot write to {path}: [Errno 5] Input/output error"
 
 
 def test_a_damaged_index_is_reported(tmp_path: Path) -> None:
