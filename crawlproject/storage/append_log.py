@@ -29,6 +29,7 @@ ITEMS = "items.jsonl"
 
 _BLOCK = 1 << 16
 _UNSAFE = 64 * 2**20  # bytes at the end of a file: more than a power failure can spoil
+_MOST = 2**63 - 1  # bytes of a file
 _TAIL = 4096  # bytes before a position that are digested
 
 _line = partial(orjson.dumps, option=orjson.OPT_APPEND_NEWLINE)
@@ -253,9 +254,10 @@ class TailPosition(NamedTuple):
     def from_json(cls, found: Any) -> TailPosition:
         """Parse a position; anything invalid yields the start of the file."""
         try:
-            return cls(int(found["offset"]), int(found["lines"]), str(found["tail"]))
-        except (KeyError, TypeError, ValueError):
+            place = cls(int(found["offset"]), int(found["lines"]), str(found["tail"]))
+        except (KeyError, OverflowError, TypeError, ValueError):
             return cls()
+        return place if 0 <= place.offset <= _MOST and place.lines >= 0 else cls()
 
 
 START = TailPosition()

@@ -75,7 +75,19 @@ def test_no_file_and_a_damaged_line(tmp_path: Path) -> None:
         numbers(TailReader(tmp_path / "items"))
 
 
-@pytest.mark.parametrize("found", [None, [], {"offset": 1}, {"offset": "x", "lines": 0, "tail": ""}])
+@pytest.mark.parametrize(
+    "found",
+    [
+        None,
+        [],
+        {"offset": 1},
+        {"offset": "x", "lines": 0, "tail": ""},
+        {"offset": -2, "lines": 1, "tail": ""},
+        {"offset": 2, "lines": -1, "tail": ""},
+        {"offset": 2**63, "lines": 1, "tail": ""},
+        {"offset": float("inf"), "lines": 1, "tail": ""},
+    ],
+)
 def test_what_is_no_place_is_the_start(found: object) -> None:
     assert TailPosition.from_json(found) == TailPosition()
 
