@@ -100,26 +100,26 @@ class AppendLog:
 
         Raises ``BadCrawlDir`` for a line that is damaged or that ``keep`` cannot read.
         """
-        removed = 0
-        while self._size:
-            start = self._end_of_last_line(self._size - 1)
-            line = os.pread(self._file, self._size - start, start)
+        removed, size = 0, self._size
+        while size:
+            start = self._end_of_last_line(size - 1)
+            line = os.pread(self._file, size - start, start)
             record = parse_line(line, self.path)
             try:
                 if keep(record):
                     break
             except (KeyError, TypeError) as damage:
                 raise unexpected(self.path, None, damage) from damage
-            self._size = start
+            size = start
             removed += 1
-        self.cut(self._size)
+        self.cut(size)
         return removed
 
     def cut(self, size: int) -> None:
         """Keep the first ``size`` bytes."""
-        self._size = size
         with trying_to("write to", self.path):
             os.ftruncate(self._file, size)
+        self._size = size
 
     def sync(self) -> None:
         """Sync the file to the disk, against power failures. Raises ``StorageFailed``."""

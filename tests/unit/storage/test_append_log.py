@@ -156,6 +156,36 @@ def test_a_disk_that_is_gone_is_a_failed_write_too(tmp_path: Path, monkeypatch: 
         log.trim(lambda record: False)
 
 
+@pytest.mark.parametrize("shorten", [lambda log: log.cut(2), lambda log: log.trim(lambda number: number < 2)])
+def test_a_log_that_cannot_be_shortened_goes_on_after_its_last_line(
+    tmp_path: Path, shorten: Callable[[AppendLog], object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    path = tmp_path / "log.jsonl"
+    written(path, 1, 2, 3)
+    log = AppendLog(path)
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "ftruncate", broken)
+        with pytest.raises(StorageFailed):
+            shorten(log)
+    log.append(4)
+    log.close()
+    assert path.read_bytes() == b"1\n2\n3\n4\n"
+
+
+def test_a_log_that_is_not_trimmed_for_a_damaged_line_stays_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    path.write_bytes(b"1\ndamaged\n3\n")
+    log = AppendLog(path)
+    with pytest.raises(BadCrawlDir):
+        log.trim(lambda number: number < 2)
+    log.append(4)
+    log.close()
+    assert path.read_bytes() == b"1\ndamaged\n3\n4\n"
+
+
 @pytest.mark.parametrize(
     "read",
     [
