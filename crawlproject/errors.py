@@ -8,7 +8,7 @@
     │   ├── BadWeb          an archive, a folder of hosts, or a name of a virtual web
     │   ├── BadCrawlDir     a crawl folder that holds another crawl, or is damaged
     │   └── MissingExtra    a requested feature needs a package that is not installed
-    ├── StorageFailed       the disk refused a write; the crawl stops with its state saved
+    ├── StorageFailed       the disk refused a write or a read; the crawl stops with its state saved
     │   └── ServerFailed    the server of the frontier failed; likewise
     ├── OutOfMemory         the memory is used up; the crawl stops with its state as on disk
     ├── Broken              a fault of the program in the middle of a step; likewise
@@ -19,7 +19,10 @@ Commands turn ``BadInput`` into one message on standard error and exit code 2.
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
+
+_FULL = (None, errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # None: a write was incomplete
 
 
 class TopicalError(Exception):
@@ -70,9 +73,12 @@ class MissingExtra(BadInput):
 
 
 class StorageFailed(TopicalError, OSError):
-    """The disk refused a write (full, read-only, gone). ``advice`` says what to do, in the imperative."""
+    """The disk refused a write or a read (full, read-only, gone). ``advice`` says what to do, in the imperative."""
 
-    advice = "free some space and run the same command to resume"
+    @property
+    def advice(self) -> str:
+        is_full = getattr(self.__cause__, "errno", None) in _FULL
+        return f"{'free some space' if is_full else 'see to the disk'} and run the same command to resume"
 
 
 class ServerFailed(StorageFailed):

@@ -38,8 +38,8 @@ _line = partial(orjson.dumps, option=orjson.OPT_APPEND_NEWLINE)
 class AppendLog:
     """One file of JSON lines, opened for appending; an incomplete last line is removed first.
 
-    ``private``: only its owner may read it. Raises ``StorageFailed`` when the file cannot be opened or a write fails; the
-    failed line is then removed.
+    ``private``: only its owner may read it. Raises ``StorageFailed`` when the file cannot be opened or read, or a write fails;
+    the failed line is then removed.
     """
 
     damaged: Sequence[int] = ()
@@ -50,13 +50,14 @@ class AppendLog:
         self._private = private
         self._file = -1
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600 if private else 0o644)
-            self._size = self._end_of_last_line(self._first_zero(os.fstat(self._file).st_size))
-            os.ftruncate(self._file, self._size)
-        except OSError as error:
+            with trying_to("open", f"{path} for writing"):
+                path.parent.mkdir(parents=True, exist_ok=True)
+                self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600 if private else 0o644)
+                self._size = self._end_of_last_line(self._first_zero(os.fstat(self._file).st_size))
+                os.ftruncate(self._file, self._size)
+        except StorageFailed:
             self.close()
-            raise StorageFailed(f"cannot open {path} for writing: {error}") from error
+            raise
 
     def append(self, *records: Any) -> None:
         """Write records (dicts or dataclasses), one line each, in one write."""
@@ -79,13 +80,13 @@ class AppendLog:
         """The number of lines; reads the file."""
         lines = 0
         for start in range(0, self._size, _BLOCK):
-            lines += os.pread(self._file, min(_BLOCK, self._size - start), start).count(b"\n")
+            lines += self._read(min(_BLOCK, self._size - start), start).count(b"\n")
         return lines
 
     def place(self, lines: int) -> TailPosition:
         """The position at the end of the file, which has ``lines`` lines."""
         first = max(0, self._size - _TAIL)
-        return TailPosition(self._size, lines, _digest(os.pread(self._file, self._size - first, first)))
+        return TailPosition(self._size, lines, _digest(self._read(self._size - first, first)))
 
     def replace_all(self, steps: Iterable[Sequence[Any]]) -> None:
         """Replace the file atomically by one with these records. Raises ``StorageFailed``."""
@@ -103,7 +104,7 @@ class AppendLog:
         removed, size = 0, self._size
         while size:
             start = self._end_of_last_line(size - 1)
-            line = os.pread(self._file, size - start, start)
+            line = self._read(size - start, start)
             record = parse_line(line, self.path)
             try:
                 if keep(record):
@@ -131,10 +132,14 @@ class AppendLog:
             os.close(self._file)
             self._file = -1
 
+    def _read(self, size: int, start: int) -> bytes:
+        with trying_to("read", self.path):
+            return os.pread(self._file, size, start)
+
     def _first_zero(self, size: int) -> int:
         """The offset of the first zero byte among those that a power failure may have spoiled; ``size`` if there is none."""
         for start in range(max(0, size - _UNSAFE), size, _BLOCK):
-            zero = os.pread(self._file, _BLOCK, start).find(b"\0")
+            zero = self._read(_BLOCK, start).find(b"\0")
             if zero >= 0:
                 return start + zero
         return size
@@ -143,7 +148,7 @@ class AppendLog:
         """The offset just after the last newline before ``size``."""
         while size:
             start = max(0, size - _BLOCK)
-            newline = os.pread(self._file, size - start, start).rfind(b"\n")
+            newline = self._read(size - start, start).rfind(b"\n")
             if newline >= 0:
                 return start + newline + 1
             size = start
@@ -199,14 +204,13 @@ def read_lines(path: Path, behind: TailPosition | None = None, *, without: Conta
 
     ``behind``: only the records after this position. ``without``: the numbers of lines, from 1, to skip. Reading ends where a
     power failure has left zeros, since ``AppendLog`` will cut the file there. Raises ``BadCrawlDir`` for other damage, and for a
-    file that cannot be read.
+    file that cannot be opened; ``StorageFailed`` when the disk fails.
     """
     if not path.exists():
         return
-    with open_to_read(path) as file:
+    with open_to_read(path) as file, trying_to("read", path):
         if behind:
-            with trying_to("read", path):
-                file.seek(behind.offset)
+            file.seek(behind.offset)
         for number, line in enumerate(file, start=behind.lines + 1 if behind else 1):
             if not line.endswith(b"\n"):
                 return
@@ -267,7 +271,8 @@ class TailReader:
     """Reads the complete lines of the file at ``path`` after ``place``.
 
     ``restarted`` says that the file was replaced, so that reading began at its start. An incomplete last line is left for
-    the next reader. Raises ``BadCrawlDir`` for a damaged line, and for a file that cannot be read.
+    the next reader. Raises ``BadCrawlDir`` for a damaged line, and for a file that cannot be opened; ``StorageFailed`` when the
+    disk fails.
     """
 
     def __init__(self, path: Path, place: TailPosition = START) -> None:
@@ -289,9 +294,8 @@ class TailReader:
     def _raw(self, read: Callable[[bytes], Any]) -> Iterator[Any]:
         if not self._path.exists():
             return
-        with open_to_read(self._path) as file:
-            with trying_to("read", self._path):
-                file.seek(self._offset)
+        with open_to_read(self._path) as file, trying_to("read", self._path):
+            file.seek(self._offset)
             for line in file:
                 if not line.endswith(b"\n"):
                     return

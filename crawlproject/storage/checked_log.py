@@ -33,7 +33,7 @@ class CheckedLog(AppendLog):
 
     def count(self) -> int:
         """The number of lines. Reads the file, and sets ``damaged``."""
-        with self.path.open("rb", buffering=_BUFFER) as file:
+        with trying_to("read", self.path), self.path.open("rb", buffering=_BUFFER) as file:
             now = np.fromiter(map(_sum_of, file), _SUM)
         before = self._open_sums()
         both = min(len(now), len(before))

@@ -102,7 +102,8 @@ class BlockFile:
         found = b""
         try:
             while not decompressor.eof:
-                data = os.pread(self._file, _READ, place)
+                with trying_to("read", self.path):
+                    data = os.pread(self._file, _READ, place)
                 if not data:
                     raise ValueError("the file ends inside a block")
                 found += decompressor.decompress(data)

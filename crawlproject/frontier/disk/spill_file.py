@@ -53,7 +53,8 @@ class SpillFile:
         return self._serial
 
     def read(self, offset: int, size: int) -> bytes:
-        return os.pread(self._file, size, offset)
+        with trying_to("read", self.path):
+            return os.pread(self._file, size, offset)
 
     def free(self, offset: int, size: int) -> None:
         self._free[_block(size)].append(offset)

@@ -118,7 +118,8 @@ class EarlierRecords:
         """The line at this offset, without its line break."""
         size = _READ
         while True:
-            data = os.pread(self._file, size, offset)
+            with trying_to("read", self._path):
+                data = os.pread(self._file, size, offset)
             end = data.find(b"\n")
             if end >= 0 or len(data) < size:
                 return data[:end]

@@ -160,7 +160,7 @@ class DiskSketchStore:
         start = self._starts[number]
         end = self._starts[number + 1] if number + 1 < len(self._starts) else self._end
         try:
-            return self._read(os.pread(self._file, end - start, start), number)
+            return self._read(self._bytes(start, end), number)
         except BadCrawlDir:  # a line before the checkpoint from which the crawl resumed was damaged
             return _ILLEGIBLE
 
@@ -168,7 +168,7 @@ class DiskSketchStore:
         return len(self._starts) + len(self._gathered)
 
     def stored(self) -> Iterator[OriginalPage]:
-        with self._path.open("rb") as file:
+        with trying_to("read", self._path), self._path.open("rb") as file:
             file.seek(self._end)
             for number, line in enumerate(file, start=len(self._starts)):
                 try:
@@ -187,7 +187,7 @@ class DiskSketchStore:
     def set_learned(self, learned: Any, last_url: str) -> None:
         starts, end = learned
         if starts:
-            line = os.pread(self._file, end - starts[-1], starts[-1])
+            line = self._bytes(starts[-1], end)
             if not line.endswith(b"\n") or self._read(line, len(starts) - 1).url != last_url:
                 raise Unfit(f"{self._path} has changed")
         self._starts, self._end = starts, end
@@ -202,6 +202,10 @@ class DiskSketchStore:
         for line in lines:
             self._starts.append(self._end)
             self._end += len(line)
+
+    def _bytes(self, start: int, end: int) -> bytes:
+        with trying_to("read", self._path):
+            return os.pread(self._file, end - start, start)
 
     def _read(self, line: bytes, number: int) -> OriginalPage:
         try:

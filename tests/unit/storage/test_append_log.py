@@ -130,8 +130,9 @@ def test_a_failed_write_is_taken_back(
     log = AppendLog(path)
     with monkeypatch.context() as patched:
         patched.setattr(os, "pwrite", full_disk)
-        with pytest.raises(StorageFailed, match=f"{path}.*(No space|full)"):
+        with pytest.raises(StorageFailed, match=f"{path}.*(No space|full)") as failed:
             log.append({"some": "words"})
+    assert failed.value.advice == "free some space and run the same command to resume"
     assert path.read_bytes() == b"1\n"
     log.append(2)
     log.close()
@@ -202,6 +203,32 @@ def test_a_file_without_positions_is_a_failed_read(read: Callable[[Path], object
     with pytest.raises(StorageFailed, match=f"cannot read {path}: "):
         read(path)
     os.close(end)
+
+
+@pytest.mark.parametrize("read", [lambda log: log.count(), lambda log: log.place(3), lambda log: log.trim(bool)])
+def test_a_log_that_cannot_be_read_is_named(
+    tmp_path: Path, read: Callable[[AppendLog], object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> bytes:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    path = tmp_path / "log.jsonl"
+    written(path, 1, 2, 3)
+    log = AppendLog(path)
+    monkeypatch.setattr(os, "pread", broken)
+    with pytest.raises(StorageFailed, match=f"^cannot read {path}: .*Input/output error"):
+        read(log)
+    log.close()
+    with pytest.raises(StorageFailed, match=f"^cannot read {path}: .*Input/output error"):
+        AppendLog(path)
+
+
+@pytest.mark.parametrize("read", [read_lines, TailReader])
+def test_lines_that_cannot_be_read_are_named(read: Callable[[Path], Iterator[object]]) -> None:
+    broken = Path("/proc/self/mem")  # its first bytes are an input/output error
+    with pytest.raises(StorageFailed, match=f"^cannot read {broken}: .*Input/output error") as failed:
+        list(read(broken))
+    assert failed.value.advice == "see to the disk and run the same command to resume"
 
 
 LIMITED = """
@@ -292,9 +319,9 @@ def test_a_failure_to_read_the_new_content_is_told_as_it_is(tmp_path: Path) -> N
         yield b"half"
         raise StorageFailed("cannot read the other half")
 
-    with pytest.raises(StorageFailed, match="^cannot read the other half$"):
+    with pytest.raises(StorageFailed, match=r"^cannot read the other half$"):
         write_atomically(tmp_path / "file", chunks())
-    with pytest.raises(StorageFailed, match="^cannot read the other half$"), folder_written_whole(tmp_path / "folder"):
+    with pytest.raises(StorageFailed, match=r"^cannot read the other half$"), folder_written_whole(tmp_path / "folder"):
         list(chunks())
     assert not list(tmp_path.iterdir())
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from crawlproject.errors import StorageFailed
 from crawlproject.storage.checked_log import CheckedLog
 
 
@@ -27,4 +30,14 @@ def test_a_damaged_line_is_damaged_until_it_is_replaced(tmp_path: Path) -> None:
     log.close()
     log = CheckedLog(path)
     assert log.count() == 3 and not list(log.damaged)
+    log.close()
+
+
+def test_a_log_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "items.jsonl"
+    log = CheckedLog(path)
+    path.unlink()
+    path.symlink_to("/proc/self/mem")  # its first bytes are an input/output error
+    with pytest.raises(StorageFailed, match=f"^cannot read {path}: .*Input/output error"):
+        log.count()
     log.close()

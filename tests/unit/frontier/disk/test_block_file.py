@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from contextlib import suppress
 from pathlib import Path
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 
 from crawlproject.errors import StorageFailed
 from crawlproject.frontier.disk.block_file import BlockFile, place_of, zstd
+from crawlproject.frontier.disk.spill_file import SpillFile
 from crawlproject.frontier.disk.url_records import EarlierRecords
 
 LINES = st.one_of(st.binary(max_size=60), st.integers(1, 40_000).map(lambda size: Random(size).randbytes(size))).map(
@@ -99,6 +101,22 @@ def test_what_the_disk_refuses_stays_and_is_written_later(tmp_path: Path, monkey
     assert not file.unwritten
     assert [file.line(offset)[:2] for offset in offsets] == [b"%d " % number for number in range(9)] + [b"on"]
     assert place_of(offsets[-1]) > place_of(offsets[-2]) > place_of(offsets[0]) == 0
+    file.close()
+
+
+@pytest.mark.parametrize("kind", [BlockFile, EarlierRecords, SpillFile])
+def test_a_line_that_cannot_be_read_is_no_damaged_one(
+    tmp_path: Path, kind: type, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> bytes:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    path = tmp_path / "lines"
+    path.write_bytes(b"1\n")
+    file = kind(path)
+    monkeypatch.setattr(os, "pread", broken)
+    with pytest.raises(StorageFailed, match=f"^cannot read {path}: .*Input/output error"):
+        file.read(0, 2) if kind is SpillFile else file.line(0)
     file.close()
 
 

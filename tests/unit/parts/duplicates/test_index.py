@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 from pathlib import Path
 from random import Random
 
 import pytest
 
+from crawlproject.errors import StorageFailed
 from crawlproject.pages.text.minhash import sketch
 from crawlproject.parts.duplicates.index import DuplicateIndex, leads_elsewhere, original_of
 from crawlproject.parts.duplicates.sketch_store import DiskSketchStore, MemorySketchStore, OriginalPage
@@ -175,6 +178,25 @@ def test_originals_that_are_gathered_are_found_as_those_that_are_written(tmp_pat
         lines.append(path.read_bytes().count(b"\n"))
         assert [store[n] for n in range(len(store))] == firsts[: number + 1]
     assert lines == [0, 0, 0, 4, 4, 4, 4, 8, 8]
+    store.close()
+
+
+def test_a_store_that_cannot_be_read_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    def broken(*_: object) -> bytes:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    path = tmp_path / "sketches.jsonl"
+    store = DiskSketchStore(path, lambda url: True, print)
+    store.append(known(f"{A}/1", text(1)))
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "pread", broken)
+        with pytest.raises(StorageFailed, match=f"^cannot read {path}: "):
+            store[0]
+        with pytest.raises(StorageFailed, match=f"^cannot read {path}: "):
+            store.set_learned(store.learned(), f"{A}/1")
+    path.unlink()
+    with pytest.raises(StorageFailed, match=f"^cannot read {path}: "):
+        list(store.stored())
     store.close()
 
 
