@@ -7,6 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from crawlproject.errors import trying_to
+from crawlproject.frontier.disk.mapped_file import closer
 from crawlproject.zstandard import Packer, zstd
 
 _INSIDE = 16  # bits of a virtual offset that hold the offset of a line in its block
@@ -34,6 +35,7 @@ class BlockFile:
         self.unwritten: dict[int, bytes] = {}  # lines by offset
         with trying_to("open", path):
             self._file = os.open(path, os.O_CLOEXEC | (os.O_RDONLY if readonly else os.O_RDWR | os.O_CREAT), 0o644)
+            self.close = closer(self, self._file)
             self._written = os.fstat(self._file).st_size
         self._pack = Packer()
         self._blocks: list[bytes] = []  # full, but not written
@@ -86,9 +88,6 @@ class BlockFile:
         """Force what is written onto the disk."""
         with trying_to("write to", self.path):
             os.fsync(self._file)
-
-    def close(self) -> None:
-        os.close(self._file)
 
     def _close_block(self) -> None:
         if self._lines:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import mmap
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from weakref import finalize
 
 import numpy as np
 
@@ -31,6 +32,7 @@ class MappedFile:
             if not readonly:
                 path.parent.mkdir(parents=True, exist_ok=True)
             self.file = os.open(path, os.O_CLOEXEC | (os.O_RDONLY if readonly else os.O_RDWR | os.O_CREAT), 0o644)
+            self._close = closer(self, self.file)
             for number in range(os.fstat(self.file).st_size // piece):
                 self._map(number)
 
@@ -62,13 +64,22 @@ class MappedFile:
     def close(self) -> None:
         """Close the file. The maps close when they are no longer referenced."""
         self.maps.clear()
-        os.close(self.file)
+        self._close()
 
     def _map(self, number: int) -> mmap.mmap:
         piece = mmap.mmap(self.file, self.piece, access=self._access, offset=number * self.piece)
         piece.madvise(mmap.MADV_RANDOM)
         self.maps.append(piece)
         return piece
+
+
+def closer(owner: object, file: int) -> Callable[[], object]:
+    """A function that closes a descriptor of ``owner``. So does the end of ``owner``: nobody closes what could not be opened
+    completely, and views.
+    """
+    close = finalize(owner, os.close, file)
+    close.atexit = False
+    return close
 
 
 def by_piece(numbers: np.ndarray, bits: int) -> Iterator[tuple[int, np.ndarray]]:

@@ -10,6 +10,7 @@ from heapq import heapify, heappop, heappush
 from pathlib import Path
 
 from crawlproject.errors import StorageFailed, trying_to
+from crawlproject.frontier.disk.mapped_file import closer
 
 Entry = tuple[float, int]  # rank and number of a URL: the least rank first, then the first arrival
 ENTRY = struct.Struct("<dq")
@@ -31,6 +32,7 @@ class SpillFile:
         self._serial = 0
         with trying_to("open", path):
             self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            self._close = closer(self, self._file)
 
     def write(self, data: bytes) -> int:
         """Store ``data``. Return its offset."""
@@ -64,7 +66,7 @@ class SpillFile:
         return self._end
 
     def close(self) -> None:
-        os.close(self._file)
+        self._close()
         self.path.unlink(missing_ok=True)
 
 

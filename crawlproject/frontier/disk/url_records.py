@@ -14,6 +14,7 @@ import orjson
 from crawlproject.errors import BadCrawlDir, trying_to
 from crawlproject.frontier.changes import json_number, read_key, written_kind
 from crawlproject.frontier.disk.block_file import BlockFile, place_of
+from crawlproject.frontier.disk.mapped_file import closer
 from crawlproject.records import ACTIVE, CrawlUrl
 from crawlproject.storage.append_log import json_of
 
@@ -113,6 +114,7 @@ class EarlierRecords:
         self._path = path
         with trying_to("open", path):
             self._file = os.open(path, os.O_CLOEXEC | os.O_RDONLY)
+            self.close = closer(self, self._file)
 
     def line(self, offset: int) -> bytes:
         """The line at this offset, without its line break."""
@@ -129,9 +131,6 @@ class EarlierRecords:
         """Remove what follows ``end``."""
         with trying_to("write to", self._path):
             os.truncate(self._path, end)
-
-    def close(self) -> None:
-        os.close(self._file)
 
 
 def sizes_of(folder: Path) -> dict[str, int]:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 import math
+import mmap
+import os
 import resource
 import signal
 import subprocess
@@ -510,6 +513,38 @@ def test_a_view_shows_what_is_there_and_writes_nothing(tmp_path: Path, closed: b
     assert view.rests()[taken[0].url.split("/")[2]] == 6.0
     assert view.crawl_delays() == {"h5.test": 7.0}
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def open_files() -> int:
+    gc.collect()
+    return sum(1 for _ in Path("/proc/self/fd").iterdir())
+
+
+def test_views_and_frontiers_that_cannot_be_opened_leave_no_file_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frontier = disk(tmp_path / "whole")
+    frontier.put_many(urls(5))
+    frontier.close()
+    del frontier
+    (tmp_path / "cut").mkdir()
+    for path in (tmp_path / "whole").iterdir():
+        (tmp_path / "cut" / path.name).write_bytes(path.read_bytes())
+    (tmp_path / "cut" / "journal.2").unlink()
+    before = open_files()
+    for _ in range(3):
+        waiting = read_frontier(tmp_path / "whole").waiting()  # type: ignore[union-attr]
+        assert len(list(waiting)) == 5, "also without its view"
+        del waiting
+        with pytest.raises(BadCrawlDir):
+            disk(tmp_path / "cut")
+    assert open_files() == before
+    with monkeypatch.context() as patched:
+        patched.setattr(mmap, "mmap", lambda *_, **__: os.close(-1))
+        for _ in range(3):
+            with pytest.raises(StorageFailed, match="cannot open"):
+                disk(tmp_path / "whole")
+    assert open_files() == before
 
 
 def test_clear_removes_the_frontier_and_nothing_else(tmp_path: Path) -> None:
