@@ -6,7 +6,7 @@ two more cache misses.
 """
 
 from cpython cimport array
-from libc.errno cimport errno
+from libc.errno cimport ENOSPC, errno
 from libc.stdint cimport uint64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, strerror
@@ -275,8 +275,8 @@ cdef void store(Copy* copy) noexcept nogil:
                 size - done,
                 <off_t>copy.segment * SEGMENT + page * 16 * SLOTS_A_PAGE + done,
             )
-            if wrote < 0:
-                copy.error = errno
+            if wrote <= 0:
+                copy.error = errno if wrote else ENOSPC  # 0: nothing was taken, without a reason
             done += wrote
         page = end + 1
     copy.changed = 0

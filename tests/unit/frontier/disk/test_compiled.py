@@ -5,7 +5,10 @@ from __future__ import annotations
 import itertools
 import math
 import os
+import shutil
 import struct
+import subprocess
+import sys
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -174,3 +177,42 @@ def test_a_frontier_takes_and_writes_the_same_without_compiled_code(
     without_compiled_parts(monkeypatch)
     plain = run(tmp_path / "plain")
     assert [part == other for part, other in zip(compiled, plain, strict=True)] == [True] * len(plain)
+
+
+# ---------------------------------------------------------------- a disk that takes nothing
+
+TAKES_NOTHING = """
+#include <sys/types.h>
+ssize_t pwrite(int file, const void *data, size_t size, off_t place) { return 0; }
+ssize_t pwrite64(int file, const void *data, size_t size, off_t place) { return 0; }
+"""
+MERGE = """
+import sys
+from pathlib import Path
+from crawlproject.errors import StorageFailed
+from crawlproject.frontier.disk import mapped_file
+from crawlproject.frontier.disk.hash_table import HashTable, new_memtable
+mapped_file.MappedFile.write = lambda *_: None  # of the first segment, by Python
+table, memtable = HashTable(Path(sys.argv[1])), new_memtable()
+memtable.update({bytes(16): 1})
+try:
+    table.merge(memtable)
+except StorageFailed as failure:
+    print(failure)
+"""
+
+
+@pytest.mark.skipif(not shutil.which("cc"), reason="no C compiler")
+def test_a_disk_that_takes_nothing_and_gives_no_reason_is_full(tmp_path: Path) -> None:
+    (tmp_path / "full.c").write_text(TAKES_NOTHING)
+    library = tmp_path / "full.so"
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, tmp_path / "full.c"], check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", MERGE, tmp_path / "seen"],
+        env={**os.environ, "LD_PRELOAD": str(library)},
+        capture_output=True,
+        text=True,
+        timeout=10,
+        check=True,
+    )
+    assert done.stdout == f"cannot write to {tmp_path / 'seen'}: [Errno 28] No space left on device\n"
