@@ -7,8 +7,7 @@ crawl, and catches up with them.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -64,15 +63,13 @@ class TopicView:
         self._history, self._items = (
             TailReader(self._whole / name, place) for name, place in zip((HISTORY, ITEMS), places, strict=True)
         )
-        sizes = found.get("sizes", [0, 0])
-        if self._history.restarted or self._items.restarted or START in places:
+        self._own_history, self._own_items = logs = AppendLog(self.path / HISTORY), AppendLog(self.path / ITEMS)
+        sizes: Any = found.get("sizes")
+        if self._history.restarted or self._items.restarted or START in places or not _are_there(sizes, logs):
             self._history, self._items = TailReader(self._whole / HISTORY), TailReader(self._whole / ITEMS)
             sizes = [0, 0]
-        for name, size in zip((HISTORY, ITEMS), sizes, strict=True):
-            path = self.path / name
-            if path.exists() and path.stat().st_size != size:
-                os.truncate(path, min(size, path.stat().st_size))  # drop what was written after the place was noted
-        self._own_history, self._own_items = AppendLog(self.path / HISTORY), AppendLog(self.path / ITEMS)
+        for log, size in zip(logs, sizes, strict=True):
+            log.cut(size)  # drop what was written after the place was noted
         self._waiting: bytes | None = None  # a line of the items whose visit has not been read yet
         self._before_waiting = self._items.place
         self._since_save = 0
@@ -146,6 +143,13 @@ class TopicView:
         self.save()
         self._own_history.close()
         self._own_items.close()
+
+
+def _are_there(sizes: Any, logs: Sequence[AppendLog]) -> bool:
+    """Whether the logs are as long as noted, or longer; a power failure may have taken some of it."""
+    if not isinstance(sizes, list) or len(sizes) != len(logs):
+        return False
+    return all(isinstance(size, int) and 0 <= size <= log.path.stat().st_size for size, log in zip(sizes, logs, strict=True))
 
 
 def _read_place(path: Path) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crawlproject.errors import StorageFailed
 from crawlproject.parts.topics.topic_view import TopicView
 from crawlproject.records import Page, Topic, Visit
 from crawlproject.storage.append_log import AppendLog
@@ -131,3 +132,44 @@ def test_without_a_note_of_how_far_it_came_all_is_read_again(tmp_path: Path, con
     again.catch_up()
     again.close()
     assert len(read(again.path)[0]) == 3
+
+
+@pytest.mark.parametrize("sizes", [None, "ab", [0], [0, -1], ["0", "0"], [10**9, 0]])
+def test_sizes_that_cannot_be_are_none(tmp_path: Path, sizes: object) -> None:
+    write(tmp_path, [(True, 0.7, False)] * 3)
+    own = view(tmp_path)
+    own.catch_up()
+    own.close()
+    note = json.loads((own.path / "view.json").read_bytes())
+    (own.path / "view.json").write_text(json.dumps({**note, "sizes": sizes}))
+    again = view(tmp_path)
+    again.catch_up()
+    again.close()
+    assert read(again.path) == expected([(True, 0.7, False)] * 3)
+
+
+@pytest.mark.parametrize("name", ["history.jsonl", "items.jsonl"])
+@pytest.mark.parametrize("damage", ["cut", "zeros", "gone"])
+def test_what_a_power_failure_took_is_read_again(tmp_path: Path, name: str, damage: str) -> None:
+    write(tmp_path, [(True, 0.7, False)] * 3)
+    own = view(tmp_path)
+    own.catch_up()
+    own.close()
+    lines = (own.path / name).read_bytes().splitlines(keepends=True)
+    if damage == "gone":
+        (own.path / name).unlink()
+    else:
+        (own.path / name).write_bytes(b"".join(lines[:2]) + (bytes(len(lines[2])) if damage == "zeros" else b""))
+    again = view(tmp_path)
+    again.catch_up()
+    again.close()
+    assert read(again.path) == expected([(True, 0.7, False)] * 3)
+
+
+def test_what_is_no_file_is_named(tmp_path: Path) -> None:
+    own = view(tmp_path)
+    own.close()
+    (own.path / "items.jsonl").unlink()
+    (own.path / "items.jsonl").mkdir()
+    with pytest.raises(StorageFailed, match="cannot open .*items"):
+        view(tmp_path)
