@@ -14,12 +14,12 @@ import sqlite3
 import zlib
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, contextmanager
 from hashlib import md5
 from pathlib import Path
 from typing import NamedTuple
 
-from crawlproject.errors import BadCrawlDir, BadInput, StorageFailed
+from crawlproject.errors import BadCrawlDir, BadInput, StorageFailed, trying_to
 from crawlproject.options import WORKERS
 from crawlproject.parts.mirror.segments import (
     FILES,
@@ -90,7 +90,8 @@ def pull(address: str, folder: Path) -> None:
     view.bring_all()
     for place in (folder, *folder.glob(f"{WORKERS}/*")):
         shutil.rmtree(place / SEGMENTS, ignore_errors=True)
-    (folder / BODIES).unlink()
+    with _writing_in(folder):
+        (folder / BODIES).unlink()
 
 
 def _spelled(address: str) -> str:
@@ -115,7 +116,7 @@ class _View:
         """Download these files and the logs of segments that are not here. Returns a text that identifies the state."""
         lock = FolderLock(self.folder)
         try:
-            with closing(self._bodies()) as bodies:
+            with _writing_in(self.folder), closing(self._bodies()) as bodies:
                 return "\n".join(
                     _Copy(self, worker, remote, bodies).follow(
                         [name for name in (MANIFEST, *files) if name in self._files[worker]], archives=archives
@@ -130,7 +131,7 @@ class _View:
 
     def bring(self, name: str) -> None:
         """Write the page file of this name, with the versions that the crawl keeps; do nothing if there is no such page."""
-        with closing(self._bodies()) as bodies:
+        with _writing_in(self.folder), closing(self._bodies()) as bodies:
             versions = [
                 _Body(*row) for row in bodies.execute("SELECT * FROM bodies WHERE name = ? ORDER BY version", (name,))
             ]
@@ -149,7 +150,7 @@ class _View:
         for worker, remote in self._places.items():
             pages = self.folder_of(worker) / PAGES
             keep = int(read_info(self.folder_of(worker)).number("PAGE_VERSIONS", 1))
-            with closing(self._bodies()) as bodies:
+            with _writing_in(pages), closing(self._bodies()) as bodies:
                 rows = bodies.execute("SELECT * FROM bodies WHERE worker = ? ORDER BY segment, offset", (worker,))
                 segment, data, last = 0, b"", dict[str, int]()
                 for body in map(_Body._make, rows):
@@ -291,6 +292,16 @@ class _Copy:
     def _index(self, number: int) -> SegmentIndex:
         path = self._folder / index_key(number)
         return SegmentIndex.decoded(path.read_bytes(), str(path))
+
+
+@contextmanager
+def _writing_in(folder: Path) -> Iterator[None]:
+    """Turn the errors of files and of SQLite into ``StorageFailed``."""
+    try:
+        with trying_to("write in", folder):
+            yield
+    except sqlite3.Error as failure:
+        raise StorageFailed(f"cannot write in {folder}: {failure}") from failure
 
 
 def _write(path: Path, data: bytes) -> None:

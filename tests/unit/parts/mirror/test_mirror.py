@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import shutil
+import sqlite3
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
@@ -233,6 +234,32 @@ def test_pages_that_readers_ask_for_are_brought_with_their_neighbours(crawl: Cra
     assert pages.load("http://a.test/b") == b"b 3"
     assert {number: path.read_bytes() for number, path in pages.versions("http://a.test/b").items()} == {2: b"b 2"}
     assert "http://a.test/nothing" not in pages
+
+
+def test_a_view_that_cannot_be_written_is_named(crawl: Crawl) -> None:
+    crawl.page("a")
+    crawl.mirror().update()
+    view = crawl.seen()
+    (view / "history.jsonl").unlink()
+    (view / "history.jsonl").mkdir()
+    with pytest.raises(StorageFailed, match=f"^cannot write in {view}: .*Is a directory"):
+        crawl.seen()
+    (crawl.root / "other" / view.name / "history.jsonl").mkdir(parents=True)
+    with pytest.raises(StorageFailed, match=f"^cannot write in {crawl.root / 'other' / view.name}: .*Is a directory"):
+        crawl.seen("other")
+
+
+def test_a_full_disk_for_the_places_of_bodies_is_named(crawl: Crawl) -> None:
+    crawl.page("a")
+    crawl.mirror().update()
+    view = crawl.seen()
+    for number in range(3):
+        crawl.page(f"b{number}")
+    crawl.mirror().update()
+    with sqlite3.connect(view / "bodies.sqlite") as bodies:
+        bodies.execute("CREATE TRIGGER full BEFORE INSERT ON bodies BEGIN SELECT RAISE(ABORT, 'disk is full'); END")
+    with pytest.raises(StorageFailed, match=f"^cannot write in {view}: disk is full"):
+        crawl.seen()
 
 
 def test_archives_go_as_far_as_their_records_and_are_brought_when_asked_for(crawl: Crawl) -> None:
