@@ -33,6 +33,7 @@ from crawlproject.parts.mirror.segments import (
     index_key,
     is_archive,
     pages_key,
+    tail_of,
 )
 from crawlproject.storage.append_log import write_atomically
 from crawlproject.storage.crawl_files import MANIFEST, FolderLock
@@ -42,6 +43,7 @@ from crawlproject.storage.remote import Remote
 from crawlproject.urls.hosts import page_path
 
 BODIES = "bodies.sqlite"
+_FOLLOWED = {*LOGS} - {RECORDS}
 _AT_ONCE = 8  # requests
 _BESIDE = 2**20  # bytes of a segment that are read for one page, since the next page is often beside it
 _TABLE = """
@@ -227,26 +229,36 @@ class _Copy:
         return f"{self._worker} {count} {state.hexdigest()}"
 
     def _step_back(self, count: int) -> int:
-        """The last segment that is both here and there. Later ones are deleted here: a killed worker has removed them there."""
+        """The last segment that is both here and there. Later ones are deleted here: a killed worker has removed them there, or a
+        power failure has taken some of their data here.
+        """
         here = 0
         while (self._folder / index_key(here + 1)).exists():
             here += 1
         keep = min(here, count)
-        while keep and self._remote.read(index_key(keep)) != (self._folder / index_key(keep)).read_bytes():
+        while keep and not self._is_whole(keep):
             keep -= 1
         for number in range(here, keep, -1):
-            for body in self._index(number).pages:
-                self._forget(body.name)
-            self._bodies.execute("DELETE FROM bodies WHERE worker = ? AND segment = ?", (self._worker, number))
+            place = self._worker, number
+            for (name,) in self._bodies.execute("SELECT name FROM bodies WHERE worker = ? AND segment = ?", place):
+                self._forget(name)
+            self._bodies.execute("DELETE FROM bodies WHERE worker = ? AND segment = ?", place)
             self._bodies.commit()
             (self._folder / index_key(number)).unlink()
         if keep < here:
             shutil.rmtree(self._folder / "warc", ignore_errors=True)
         logs = self._index(keep).logs if keep else {}
-        for name in LOGS:
-            if _size(self._folder / name) > (end := logs[name].end if name in logs else 0) and name != RECORDS:
+        for name in _FOLLOWED:
+            if _size(self._folder / name) > (end := logs[name].end if name in logs else 0):
                 os.truncate(self._folder / name, end)
         return keep
+
+    def _is_whole(self, number: int) -> bool:
+        """Whether the index of a segment is as it is there, and the logs are here up to its end."""
+        if self._remote.read(index_key(number)) != (self._folder / index_key(number)).read_bytes():
+            return False
+        logs = self._index(number).logs.items()
+        return all(tail_of(self._folder / name, piece.end) == piece.tail for name, piece in logs if name in _FOLLOWED)
 
     def _in_turn(self, pool: ThreadPoolExecutor, numbers: range) -> Iterator[tuple[int, bytes]]:
         for start in range(numbers.start, numbers.stop, 100):

@@ -149,7 +149,9 @@ def _are_there(sizes: Any, logs: Sequence[AppendLog]) -> bool:
     """Whether the logs are as long as noted, or longer; a power failure may have taken some of it."""
     if not isinstance(sizes, list) or len(sizes) != len(logs):
         return False
-    return all(isinstance(size, int) and 0 <= size <= log.path.stat().st_size for size, log in zip(sizes, logs, strict=True))
+    return all(
+        isinstance(size, int) and 0 <= size <= log.path.stat().st_size for size, log in zip(sizes, logs, strict=True)
+    )
 
 
 def _read_place(path: Path) -> dict[str, Any]:

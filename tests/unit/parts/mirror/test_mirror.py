@@ -262,6 +262,22 @@ def test_a_full_disk_for_the_places_of_bodies_is_named(crawl: Crawl) -> None:
         crawl.seen()
 
 
+@pytest.mark.parametrize("name", ["history.jsonl", "items.jsonl", "segments/000002.json"])
+@pytest.mark.parametrize("damage", ["cut", "zeros", "empty"])
+def test_what_a_power_failure_took_from_a_view_is_downloaded_again(crawl: Crawl, name: str, damage: str) -> None:
+    crawl.page("a")
+    crawl.mirror().update()
+    crawl.page("b")
+    crawl.mirror().update()
+    path = crawl.seen() / name
+    content = path.read_bytes()
+    path.write_bytes(content[:-9] + (bytes(9) if damage == "zeros" else b"") if damage != "empty" else b"")
+    assert is_whole(crawl.seen(), crawl)
+    crawl.page("c")
+    crawl.mirror().update()
+    assert is_whole(crawl.seen(), crawl) and len(lines(crawl.seen() / "items.jsonl")) == 3
+
+
 def test_archives_go_as_far_as_their_records_and_are_brought_when_asked_for(crawl: Crawl) -> None:
     warc, mirror = crawl.path / "warc", crawl.mirror()
     warc.mkdir()

@@ -171,5 +171,5 @@ def test_what_is_no_file_is_named(tmp_path: Path) -> None:
     own.close()
     (own.path / "items.jsonl").unlink()
     (own.path / "items.jsonl").mkdir()
-    with pytest.raises(StorageFailed, match="cannot open .*items"):
+    with pytest.raises(StorageFailed, match=r"cannot open .*items"):
         view(tmp_path)
