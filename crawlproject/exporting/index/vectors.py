@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -202,16 +202,16 @@ class VectorWriter:
             self._write_anew()
         self.commit()
         if self.state.generation != before.generation:
-            for path in _files(self._crawl_dir, before):
-                path.unlink(missing_ok=True)
+            _remove(_files(self._crawl_dir, before))
 
     def _write_anew(self) -> None:
         old = self.state
         reader = VectorReader(self._crawl_dir, old)
         self.state = replace(old, generation=old.generation + 1, rows=0, bytes=0, unused=0)
-        for path in _files(self._crawl_dir, self.state):
-            path.unlink(missing_ok=True)  # left by a killed process
-        lines = _files(self._crawl_dir, old)[1].read_bytes()
+        _remove(_files(self._crawl_dir, self.state))  # left by a killed process
+        place = _files(self._crawl_dir, old)[1]
+        with trying_to("read", place):
+            lines = place.read_bytes()
         for page, places in self._places.items():
             rows = reader.rows[places]
             kept = [lines[start : lines.index(b"\n", start) + 1] for start in rows["line"].tolist()]
@@ -243,10 +243,9 @@ def writing_alone(crawl_dir: Path) -> Iterator[None]:
 
 
 def begin_vectors(crawl_dir: Path, model: str) -> VectorState:
-    """Remove all files of vectors, and write and return the state without any vectors."""
-    for path in _folder(crawl_dir).glob("*.*"):
-        with suppress(FileNotFoundError):
-            path.unlink()
+    """Remove all files of vectors, and write and return the state without any vectors. Raises ``StorageFailed``."""
+    _remove([_folder(crawl_dir) / "state.json"])  # first: the others without it are harmless
+    _remove(_folder(crawl_dir).glob("*.*"))
     state = VectorState(model)
     _write_state(crawl_dir, state)
     return state
@@ -268,6 +267,12 @@ def _folder(crawl_dir: Path) -> Path:
 def _files(crawl_dir: Path, state: VectorState) -> tuple[Path, Path]:
     folder = _folder(crawl_dir)
     return folder / f"rows.{state.generation}.bin", folder / f"chunks.{state.generation}.jsonl"
+
+
+def _remove(paths: Iterable[Path]) -> None:
+    for path in paths:
+        with trying_to("remove", path):
+            path.unlink(missing_ok=True)
 
 
 def _size(path: Path) -> int:

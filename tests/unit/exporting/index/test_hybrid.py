@@ -18,7 +18,7 @@ from crawlproject import open_crawl
 from crawlproject.commands.index import IndexCommand
 from crawlproject.commands.search import SearchCommand
 from crawlproject.dashboard.server import SearchBox
-from crawlproject.errors import BadCrawlDir, NoAnswer, ServerFailed
+from crawlproject.errors import BadCrawlDir, NoAnswer, ServerFailed, StorageFailed
 from crawlproject.exporting.index import embedding as embedding_module
 from crawlproject.exporting.index import search, update
 from crawlproject.exporting.index.embedding import update_vectors
@@ -275,6 +275,30 @@ def test_files_are_written_anew_when_most_of_them_has_no_use(crawl: Path) -> Non
     assert next(hit.snippet for hit in found.hits if hit.url.endswith("0")).startswith("Atolls: An introduction.")
     assert {*numbers(found)} == {0, 1, 2}
     assert read_vector_state(crawl) is not None and read_vector_state(crawl).rows == 3  # type: ignore[union-attr]
+
+
+def as_a_folder(path: Path) -> None:
+    path.unlink(missing_ok=True)
+    path.mkdir()
+
+
+def test_files_that_cannot_be_removed_are_named(crawl: Path) -> None:
+    update(crawl)
+    update_vectors(crawl, MODEL)
+    folder = crawl / "index" / "vectors"
+    for version in (2, 3):
+        for number in (1, 2):
+            visit(crawl, an_item(number, "", version=version), f"<p>{'reef ' * version}{number}</p>")
+        update(crawl)
+        if version == 2:
+            update_vectors(crawl, MODEL)
+    as_a_folder(folder / "rows.1.bin")  # of the files that are about to be written anew
+    with pytest.raises(StorageFailed, match=f"^cannot remove {folder / 'rows.1.bin'}: "):
+        update_vectors(crawl, MODEL)
+    with pytest.raises(StorageFailed, match=f"^cannot remove {folder / 'rows.1.bin'}: "):
+        update_vectors(crawl, MODEL, rebuild=True)
+    (folder / "rows.1.bin").rmdir()
+    assert update_vectors(crawl, MODEL).added == 3, "the state was removed before the files that it describes"
 
 
 def test_an_interrupted_build_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
