@@ -50,6 +50,7 @@ def search(
         return noted(words.search(query, limit, offset), note)
     if model.name != state.model:
         raise other_model(state, model)
+    reader = _reader(crawl_dir.resolve(), state, changed)  # the vectors may be written anew while the model answers
     try:
         [question] = model.vectors([query])
         if len(question) != state.dimensions:
@@ -57,7 +58,7 @@ def search(
     except NoAnswer as failure:
         note = f"by words alone: the model {model.name} does not answer ({failure.reason})"
         return noted(words.search(query, limit, offset), note)
-    return _fused(words, query, _reader(crawl_dir.resolve(), state, changed).nearest(question, DEPTH), limit, offset)
+    return _fused(words, query, reader.nearest(question, DEPTH), limit, offset)
 
 
 def noted(found: SearchResult, note: str) -> SearchResult:

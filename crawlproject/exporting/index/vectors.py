@@ -11,6 +11,7 @@ when the files are rewritten without unused rows. Why it is not a database: ``do
 from __future__ import annotations
 
 import fcntl
+import mmap
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -98,16 +99,26 @@ def other_model(state: VectorState, model: Embedder) -> BadSetting:
 
 
 class VectorReader:
-    """Finds the chunks that are nearest to a vector. Raises ``BadCrawlDir`` for damaged files."""
+    """Finds the chunks that are nearest to a vector. Raises ``BadCrawlDir`` for damaged files.
+
+    Files that another process writes anew, and removes, stay as they were for it.
+    """
 
     def __init__(self, crawl_dir: Path, state: VectorState) -> None:
         self._rows_path, self._lines_path = _files(crawl_dir, state)
-        self._lines_size = state.bytes
         kind = _row(state.dimensions)
         for path, size in ((self._rows_path, state.rows * kind.itemsize), (self._lines_path, state.bytes)):
             if (there := _size(path)) < size:
                 raise damaged(path, f"it has {there:,} of {size:,} bytes")
-        self.rows: Any = np.memmap(self._rows_path, kind, "r", shape=(state.rows,)) if state.rows else np.zeros(0, kind)
+        self.rows: Any = np.zeros(0, kind)
+        if not state.rows:
+            return
+        try:
+            self.rows = np.memmap(self._rows_path, kind, "r", shape=(state.rows,))
+            with self._lines_path.open("rb") as file:
+                self._lines = mmap.mmap(file.fileno(), state.bytes, access=mmap.ACCESS_READ)
+        except (OSError, ValueError) as damage:
+            raise damaged(self._rows_path.parent / "state.json", damage) from None
 
     def nearest(self, question: Vectors, pages: int) -> list[Passage]:
         """Return the best chunk of each of up to ``pages`` pages, by cosine, best first. Each cosine is above 0."""
@@ -129,11 +140,10 @@ class VectorReader:
     def _passage(self, number: int, cosine: float) -> Passage:
         row = self.rows[number]
         try:
-            with self._lines_path.open("rb") as file:
-                file.seek(int(row["line"]))
-                headings, text = orjson.loads(file.readline())
+            start = int(row["line"])
+            headings, text = orjson.loads(self._lines[start : self._lines.find(b"\n", start)])
             return Passage(row["page"].tobytes().hex(), tuple(map(str, headings)), str(text), cosine)
-        except (OSError, TypeError, ValueError) as damage:
+        except (TypeError, ValueError) as damage:
             raise damaged(self._lines_path, damage) from None
 
 

@@ -277,6 +277,29 @@ def test_files_are_written_anew_when_most_of_them_has_no_use(crawl: Path) -> Non
     assert read_vector_state(crawl) is not None and read_vector_state(crawl).rows == 3  # type: ignore[union-attr]
 
 
+@pytest.mark.parametrize("rebuild", [True, False])
+def test_vectors_that_are_written_anew_while_the_model_answers_are_read_as_they_were(
+    crawl: Path, rebuild: bool
+) -> None:
+    def slow(texts: list[str]) -> list[list[float]]:
+        change(2)
+        change(3)
+        return [embedding(text) for text in texts]
+
+    def change(version: int) -> None:
+        for number in (1, 2):
+            visit(crawl, an_item(number, "", version=version), f"<h1>{'x' * 99}</h1><p>{'reef ' * version}{number}</p>")
+        update(crawl)
+        update_vectors(crawl, MODEL, rebuild=rebuild)
+
+    update(crawl)
+    update_vectors(crawl, MODEL)
+    before = search(crawl, "sea", model=MODEL)
+    found = search(crawl, "sea", model=Embedder("m", lambda: slow))
+    assert {hit.snippet for hit in found.hits} <= {hit.snippet for hit in before.hits} and 0 in numbers(found)
+    assert "xxx" in "".join(hit.snippet for hit in search(crawl, "sea", model=MODEL).hits)
+
+
 def as_a_folder(path: Path) -> None:
     path.unlink(missing_ok=True)
     path.mkdir()
