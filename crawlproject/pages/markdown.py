@@ -44,6 +44,8 @@ _SPECIAL = re.compile(r"[\\`*\[\]<]|(?<!\w)_|_(?!\w)|&(?=[A-Za-z#][\w#]{0,31};)|
 _SPACE = re.compile(r"[ \t\r\n\f\v\xa0\u200b]+")
 _BLOCK_MARK = re.compile(r"(?m)^(?=#{1,6}(?:\s|$)|>|~{3}|[-+](?:\s|$)|[-=]+\s*$|\|)")
 _NUMBER = re.compile(r"(?m)^(\d{1,9})(?=[.)](?:\s|$))")
+_ITEM = re.compile(r"(?m)^(?:([-*])|\d{1,9}([.)])) ")  # the mark of an item: other lines of a list are indented
+_OTHER_MARK = str.maketrans("-*.)", "*-).")
 _LONGEST_HREF = 2_048
 
 
@@ -82,7 +84,7 @@ class _Writer:
                 run.append(self._inlines.element(child))
             run.append(self._inlines.text(child.tail))
         self._end_run(run, found)
-        return found
+        return _apart(found)
 
     def _end_run(self, run: list[str], found: list[str]) -> None:
         if paragraph := self._inlines.folded("".join(run)):
@@ -121,8 +123,8 @@ class _Writer:
             mark = f"{number}. " if element.tag == "ol" else "- "
             number += 1
             text = blocks[0]
-            for block in blocks[1:]:
-                text += ("\n" if block.startswith(("- ", "1. ")) else "\n\n") + block
+            for block in _apart(blocks)[1:]:
+                text += ("\n" if block.startswith(("- ", "* ", "1. ", "1) ")) else "\n\n") + block
             indent = " " * len(mark)
             written.append(mark + "\n".join(indent + line if line else "" for line in text.split("\n"))[len(mark) :])
         return ["\n".join(written)] if written else []
@@ -160,6 +162,15 @@ class _Writer:
         if not text or text.isspace():
             return text or ""
         return text[1:] if text[0] in self._kept else ""
+
+
+def _apart(blocks: list[str]) -> list[str]:
+    """Give each list that directly follows one with the same marks the other marks: CommonMark would read both as one list."""
+    for at in range(1, len(blocks)):
+        mark, before = map(_ITEM.match, blocks[at - 1 : at + 1])
+        if mark and before and mark.groups() == before.groups():
+            blocks[at] = _ITEM.sub(lambda found: found[0].translate(_OTHER_MARK), blocks[at])
+    return blocks
 
 
 def _elements_with_blocks(root: Any) -> frozenset[Any]:

@@ -88,6 +88,10 @@ def test_nothing_gives_nothing() -> None:
         ("<ol start=3><li>a<li>b</ol>", "3. a\n4. b"),
         ("<ol start=9><li><ol><li>a<li>b</ol><li>c<ol start=2><li>d</ol></ol>",
          "9. 1. a\n   2. b\n10. c\n\n    2. d"),
+        ("<ol><li>a<li>b</ol><ol><li>c</ol><div><ol><li>d</ol></div><ul><li>e</ul><ul><li>f</ul>",
+         "1. a\n2. b\n\n1) c\n\n1. d\n\n- e\n\n* f"),
+        ("<p>) a</p><p>) b</p><p>5- c</p><p>6- d</p><ul><li>e<ul><li>f</ul><ul><li>g<li>h</ul></ul>",
+         ") a\n\n) b\n\n5- c\n\n6- d\n\n- e\n  - f\n  * g\n  * h"),
         ("<ul>bare<br>lines<li>item</ul>", "- bare  \n  lines\n- item"),
         ("<blockquote><p>a<p>b</blockquote>", "> a\n>\n> b"),
         ("<pre class=language-python>def f():\n    return 1\n</pre>", "```python\ndef f():\n    return 1\n```"),
@@ -111,6 +115,15 @@ def test_nothing_gives_nothing() -> None:
 )  # fmt: skip
 def test_what_becomes_what(content: str, expected: str) -> None:
     assert written(content) == expected
+
+
+@pytest.mark.parametrize("nest", ["{}", "<blockquote>{}</blockquote>", "<ul><li>x{}</ul>", "<ol><li>x<li>{}</ol>"])
+@pytest.mark.parametrize("tag", ["ul", "ol"])
+def test_lists_after_each_other_are_read_as_several(tag: str, nest: str) -> None:
+    three = f"<{tag}><li>a<li>b</{tag}><{tag}><li>c<pre>- d</pre></{tag}><div><{tag}><li>e</{tag}></div>"
+    text = written(nest.format(three))
+    rendered = MarkdownIt("commonmark").render(text)
+    assert rendered.count(f"<{tag}>") == 3 + nest.count(tag + ">") // 2, text
 
 
 @pytest.mark.parametrize(
