@@ -15,6 +15,7 @@ from crawlproject.parts.registry import part_module
 from crawlproject.storage.append_log import ITEMS, open_to_read, parse_line, read_lines
 from crawlproject.storage.manifest import read_manifest
 from crawlproject.storage.page_files import item_schema
+from crawlproject.urls.hosts import is_name
 
 Item = Mapping[str, Any]
 
@@ -111,7 +112,7 @@ def _counting_lines(path: Path) -> _CountingLines:
 
 def whole(line: Any, place: str) -> Item:
     """Complete an item with the fields that older releases did not write. Raises ``BadCrawlDir``."""
-    if not isinstance(line, dict) or not isinstance(line.get("relevance"), int | float) or not line.get("md5"):
+    if not isinstance(line, dict) or not isinstance(line.get("relevance"), int | float) or not is_name(line.get("md5")):
         raise BadCrawlDir(place, "expected the fields of an item")
     return {name: line.get(name, default) for name, default in _defaults().items()}
 

@@ -14,6 +14,7 @@ import orjson
 from crawlproject.errors import BadCrawlDir
 from crawlproject.records import GONE, LISTINGS, MOVED, QUERY, Topic, Visit
 from crawlproject.storage.append_log import TailPosition, read_lines, unexpected, unreadable
+from crawlproject.urls.hosts import is_name
 
 MANIFEST = "crawl.json"
 HISTORY = "history.jsonl"
@@ -202,6 +203,8 @@ def _wrong_field(visit: Visit) -> str:
             return name
     if not 0 <= visit.at < _YEAR_10000:
         return "at"
+    if visit.md5 != "" and not is_name(visit.md5):
+        return "md5"
     return "" if isinstance(visit.signs, dict) else "signs"
 
 

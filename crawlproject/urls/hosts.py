@@ -85,6 +85,11 @@ def page_name(url: str) -> str:
     return md5(url.encode("utf-8"), usedforsecurity=False).hexdigest()
 
 
+def is_name(found: object) -> bool:
+    """Whether this can be the name of a page. A folder from elsewhere may have others, such as paths."""
+    return isinstance(found, str) and found.isalnum()
+
+
 def page_path(name: str) -> str:
     """Return the path of a page below the pages folder: ``16/07/160766577426e1d01fcb7735091ec584``.
 

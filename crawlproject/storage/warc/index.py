@@ -29,6 +29,7 @@ from crawlproject.urls.post import POST, post_of
 
 INDEX = "records.jsonl"
 REVISIT = "warc/revisit"
+ARCHIVE = ".warc.gz"  # the end of the names of archives
 
 _RUN = 100_000  # lines sorted in memory
 _BLOCK = 1024  # lines per compressed block
@@ -39,9 +40,19 @@ def read_entries(folder: Path) -> Iterator[IndexEntry]:
     path = folder / INDEX
     for number, line in enumerate(read_lines(path), start=1):
         try:
-            yield IndexEntry(**line)
-        except TypeError as damage:
+            entry = IndexEntry(**line)
+            _refuse_strange(entry)
+        except (TypeError, ValueError) as damage:
             raise unexpected(path, number, damage) from None
+        yield entry
+
+
+def _refuse_strange(entry: IndexEntry) -> None:
+    """Raise ``ValueError`` for a file that is not in the folder, which a folder from elsewhere may name, or an odd place."""
+    if not isinstance(entry.file, str) or "/" in entry.file or not entry.file.endswith(ARCHIVE):
+        raise ValueError(f"the file {entry.file}")
+    if not all(isinstance(place, int) and place >= 0 for place in (entry.offset, entry.length, entry.end)):
+        raise ValueError("expected whole numbers from 0 up")
 
 
 def cdxj_line(entry: IndexEntry) -> bytes:

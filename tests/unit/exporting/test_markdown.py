@@ -12,7 +12,7 @@ from support.invoking import invoke
 from support.items import a_crawl, add, an_item
 
 from crawlproject.commands.export import ExportCommand
-from crawlproject.errors import BadInput, StorageFailed
+from crawlproject.errors import BadCrawlDir, BadInput, StorageFailed
 from crawlproject.exporting.markdown import export_markdown
 from crawlproject.exporting.selection import Selection
 from crawlproject.storage.page_files import PageRepository
@@ -133,6 +133,18 @@ def test_folders_of_the_crawl_and_the_one_at_hand_are_refused(
     monkeypatch.chdir(tmp_path / "out")
     with pytest.raises(BadInput, match="empty folder"):
         export_markdown(crawl, Path(), Selection())
+
+
+@pytest.mark.parametrize("name", ["{place}/notes", "../../notes", "..", 7])
+def test_a_folder_from_elsewhere_names_no_files_elsewhere(crawl: Path, tmp_path: Path, name: object) -> None:
+    notes = tmp_path / "notes.md"
+    notes.write_text("mine")
+    lines = (crawl / "items.jsonl").read_text().split("\n")
+    md5 = name.format(place=tmp_path) if isinstance(name, str) else name
+    (crawl / "items.jsonl").write_text(json.dumps({**json.loads(lines[0]), "md5": md5}) + "\n")
+    with pytest.raises(BadCrawlDir, match=r"items\.jsonl, line 1: expected the fields of an item"):
+        export_markdown(crawl, tmp_path / "out", Selection())
+    assert notes.read_text() == "mine"
 
 
 def test_nothing_is_left_when_the_disk_refuses(crawl: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -69,7 +69,7 @@ def test_a_damaged_line_is_named(write_crawl, page, tmp_path, line):
 @pytest.mark.parametrize(
     ("name", "value"),
     [("url", "http:/a.example/"), ("url", 5), ("at", "1"), ("at", 1e300), ("relevance", None), ("size", "9"), ("signs", []),
-     ("seconds", {}), ("spam", "x"), ("number", None)],
+     ("seconds", {}), ("spam", "x"), ("number", None), ("md5", "/etc/passwd"), ("md5", "../../../crawl.json"), ("md5", 7)],
 )  # fmt: skip
 def test_a_field_that_no_crawl_wrote_so_is_named(write_crawl, page, tmp_path, name, value):
     folder = write_crawl(tmp_path / "c", [page("http://a.example/")])

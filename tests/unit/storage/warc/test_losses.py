@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
 
+import orjson
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.warcs import check, records
 
+from crawlproject.errors import BadCrawlDir
 from crawlproject.records import Visit
 from crawlproject.storage.warc.archive import CrawlArchive
-from crawlproject.storage.warc.index import INDEX, read_entries
+from crawlproject.storage.warc.capture import IndexEntry
+from crawlproject.storage.warc.index import INDEX, mend_index, read_entries
 from crawlproject.storage.warc.record import Exchange
 
 PAGES = 9
@@ -107,3 +111,20 @@ def test_an_index_that_was_cut_is_told(tmp_path: Path) -> None:
     archive.repair(VISITS)
     archive.close()
     assert payloads(tmp_path) == BODIES
+
+
+@pytest.mark.parametrize(
+    "line", [{"file": "../mine.warc.gz"}, {"file": 3}, {"end": "x"}, {"file": "reefs/x.warc.gz"}, {"offset": -1}]
+)
+def test_an_index_from_elsewhere_names_no_files_elsewhere(tmp_path: Path, line: dict[str, object]) -> None:
+    """What an index says of a file that is too short is cut off, or the file is removed."""
+    folder, mine = tmp_path / "warc", tmp_path / "mine.warc.gz"
+    folder.mkdir()
+    mine.write_bytes(b"mine")
+    entry = IndexEntry(
+        "http://a.example/", "2026-01-01T00:00:00Z", 200, "text/html", "sha1:A", "reefs-0.warc.gz", 0, 9, 9
+    )
+    (folder / INDEX).write_bytes(orjson.dumps({**asdict(entry), **line}) + b"\n")
+    with pytest.raises(BadCrawlDir, match=r"records\.jsonl, line 1"):
+        mend_index(folder)
+    assert mine.read_bytes() == b"mine"
