@@ -6,6 +6,7 @@ the person. A file of queries has one query per line and, after a tab, how often
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 from collections import Counter
@@ -44,7 +45,11 @@ def note_search(folder: Path, query: str, hits: int, at: float) -> None:
     with suppress(OSError):
         file = os.open(folder / SEARCHES, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
-            os.write(file, line)
+            with suppress(OSError):  # a file system without locks
+                fcntl.flock(file, fcntl.LOCK_EX)
+            size = os.fstat(file).st_size
+            if os.write(file, line) != len(line):  # the disk is full; the next line would go on with the half one
+                os.ftruncate(file, size)
         finally:
             os.close(file)
 

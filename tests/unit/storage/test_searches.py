@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,18 @@ def test_a_folder_that_cannot_be_written_has_no_log(tmp_path: Path) -> None:
     (tmp_path / SEARCHES).symlink_to(tmp_path / "elsewhere")
     note_search(tmp_path, "coral", 1, 0.0)
     assert not (tmp_path / "elsewhere").exists()
+
+
+def test_a_search_that_a_full_disk_took_half_of_leaves_no_half_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write = os.write
+    note_search(tmp_path, "coral", 1, 0.0)
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "write", lambda file, data: write(file, data[: len(data) // 2]))
+        note_search(tmp_path, "fish", 2, 0.0)
+    note_search(tmp_path, "tides", 3, 0.0)
+    assert read_searches(tmp_path) == [Searched("coral", 1, 1), Searched("tides", 1, 3)]
 
 
 @pytest.mark.parametrize(
