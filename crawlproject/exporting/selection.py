@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from crawlproject.errors import BadCrawlDir, BadInput
+from crawlproject.errors import BadCrawlDir, BadInput, trying_to
 from crawlproject.parts.registry import part_module
 from crawlproject.storage.append_log import ITEMS, open_to_read, parse_line, read_lines
 from crawlproject.storage.manifest import read_manifest
@@ -94,7 +94,7 @@ def _counting_lines(path: Path) -> _CountingLines:
     """Scan the items. Most lines are of a first version, which is recognised by its end without parsing."""
     count, last = 0, {}
     replaced: dict[str, tuple[str, int]] = {}
-    with open_to_read(path) as file:
+    with open_to_read(path) as file, trying_to("read", path):
         for line in file:
             if not line.endswith(b"\n"):
                 break

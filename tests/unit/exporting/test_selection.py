@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from support.items import a_crawl, add, an_item
 
+from crawlproject.errors import StorageFailed
 from crawlproject.exporting.selection import Selection, read_items
 
 ONE, TWO, THREE, FOUR = (f"http://a.example/{number}" for number in (1, 2, 3, 4))
@@ -31,3 +33,11 @@ def test_a_page_that_says_something_else_by_now_is_no_copy(tmp_path: Path) -> No
 def test_pages_that_two_workers_put_in_the_place_of_each_other(tmp_path: Path) -> None:
     crawl = a_crawl(tmp_path, an_item(1, "reef", replaces=TWO), an_item(2, "reef", replaces=ONE))
     assert copies(crawl) == {ONE: TWO, TWO: ""}
+
+
+def test_items_that_cannot_be_read_are_named(tmp_path: Path) -> None:
+    folder = a_crawl(tmp_path, an_item(0, "x"))
+    (folder / "items.jsonl").unlink()
+    (folder / "items.jsonl").symlink_to("/proc/self/mem")  # its first bytes are an input/output error
+    with pytest.raises(StorageFailed, match=f"^cannot read {folder / 'items.jsonl'}: "):
+        list(read_items(folder))
