@@ -19,6 +19,7 @@ from functools import partial
 from hashlib import md5
 from itertools import chain
 from pathlib import Path
+from threading import get_ident
 from typing import IO, Any, NamedTuple
 
 import orjson
@@ -227,7 +228,7 @@ def read_lines(path: Path, behind: TailPosition | None = None, *, without: Conta
 
 def write_atomically(path: Path, chunks: Iterable[bytes], *, sync: bool = True, private: bool = False) -> None:
     """Replace ``path`` completely or not at all; ``private``: only its owner may read it. Raises ``StorageFailed``."""
-    draft = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+    draft = path.with_name(f"{path.name}.{os.getpid()}.{get_ident()}.tmp")
     try:
         with trying_to("write", path):
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -311,6 +312,20 @@ def test_a_writer_that_breaks_leaves_the_old_file(tmp_path: Path) -> None:
     with pytest.raises(KeyError):
         write_atomically(path, chunks())
     assert path.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_two_threads_write_two_whole_files_and_the_last_one_stays(tmp_path: Path) -> None:
+    def slow() -> Iterator[bytes]:
+        yield b"half of "
+        with ThreadPoolExecutor(1) as other:
+            other.submit(write_atomically, path, [b"another one"]).result()
+        assert path.read_bytes() == b"another one"
+        yield b"one"
+
+    path = tmp_path / "file"
+    write_atomically(path, slow())
+    assert path.read_bytes() == b"half of one"
     assert list(tmp_path.iterdir()) == [path]
 
 
