@@ -98,6 +98,10 @@ class PageRepository:
         for earlier in self.versions(url).values():  # a killed crawl may have stored the next version
             if _digest(body := earlier.read_bytes()) == digest:
                 return body
+        if self.folder in _brought:  # it was damaged here only
+            path.unlink(missing_ok=True)
+            if _digest(body := _brought_to(self.folder, page_name(url)).read_bytes()) == digest:
+                return body
         raise FileNotFoundError(f"{path} was damaged: its bytes are not those that were stored")
 
     def load_version(self, url: str, version: int) -> bytes:

@@ -278,6 +278,19 @@ def test_what_a_power_failure_took_from_a_view_is_downloaded_again(crawl: Crawl,
     assert is_whole(crawl.seen(), crawl) and len(lines(crawl.seen() / "items.jsonl")) == 3
 
 
+def test_a_page_that_a_power_failure_emptied_is_brought_again(crawl: Crawl) -> None:
+    crawl.page("a")
+    crawl.page("b")
+    crawl.mirror().update()
+    pages = PageRepository(crawl.seen() / "pages")
+    digest = md5(b"a 1").hexdigest()
+    assert pages.load("http://a.test/a", digest) == b"a 1"
+    pages.path("http://a.test/a").write_bytes(b"")
+    assert pages.load("http://a.test/a", digest) == b"a 1"
+    with pytest.raises(FileNotFoundError, match="was damaged"):
+        pages.load("http://a.test/a", md5(b"of nothing").hexdigest())
+
+
 def test_archives_go_as_far_as_their_records_and_are_brought_when_asked_for(crawl: Crawl) -> None:
     warc, mirror = crawl.path / "warc", crawl.mirror()
     warc.mkdir()
