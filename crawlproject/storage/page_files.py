@@ -92,15 +92,15 @@ class PageRepository:
         The file is damaged if its MD5 is not ``digest`` (empty: not compared).
         """
         path = _brought_to(self.folder, page_name(url))
-        body = path.read_bytes()
+        body = _read(path)
         if not digest or _digest(body) == digest:
             return body
         for earlier in self.versions(url).values():  # a killed crawl may have stored the next version
-            if _digest(body := earlier.read_bytes()) == digest:
+            if _digest(body := _read(earlier)) == digest:
                 return body
         if self.folder in _brought:  # it was damaged here only
             path.unlink(missing_ok=True)
-            if _digest(body := _brought_to(self.folder, page_name(url)).read_bytes()) == digest:
+            if _digest(body := _read(_brought_to(self.folder, page_name(url)))) == digest:
                 return body
         raise FileNotFoundError(f"{path} was damaged: its bytes are not those that were stored")
 
@@ -108,8 +108,8 @@ class PageRepository:
         """The body of ``version``, the latest that the history knows. Raises ``FileNotFoundError`` if it was never stored."""
         path = _brought_to(self.folder, page_name(url))
         with suppress(FileNotFoundError):
-            return path.with_name(f"{path.name}.{version}").read_bytes()
-        return path.read_bytes()
+            return _read(path.with_name(f"{path.name}.{version}"))
+        return _read(path)
 
     def versions(self, url: str) -> dict[int, Path]:
         """The earlier versions that are kept, by number."""
@@ -134,7 +134,7 @@ def stored_body(folder: Path, visit: Visit) -> bytes:
     path = _brought_to(folder, visit.md5)
     for place in (path.with_name(f"{path.name}.{visit.version}"), path):
         if place.exists():
-            body = place.read_bytes()
+            body = _read(place)
             if not visit.digest or _digest(body) == visit.digest:
                 return body
     raise FileNotFoundError(path)
@@ -152,6 +152,16 @@ def _keep(place: str, version: int) -> None:
             raise
         except OSError:  # no hard links on this file system
             os.replace(place, kept)
+
+
+def _read(path: Path) -> bytes:
+    """Read a page file. Raises ``StorageFailed`` when the disk fails, the usual errors for one that is not there or forbidden."""
+    try:
+        return path.read_bytes()
+    except (FileNotFoundError, PermissionError):
+        raise
+    except OSError as error:
+        raise StorageFailed(f"cannot read {path}: {error}") from error
 
 
 def _digest(body: bytes) -> str:

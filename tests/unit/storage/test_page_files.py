@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from crawlproject.errors import StorageFailed
-from crawlproject.storage.page_files import PageRepository
+from crawlproject.records import Visit
+from crawlproject.storage.page_files import PageRepository, stored_body
 
 IOWA = "http://www.uiowa.edu/"
 
@@ -113,3 +114,15 @@ def test_the_version_before_stays_until_the_new_one_is_in_the_history(
     pages.settle(IOWA, 1)
     assert pages.load(IOWA) == pages.load_version(IOWA, 2) == b"two"
     assert list(pages.versions(IOWA)) == ([1] if versions == 2 else [])
+
+
+def test_a_page_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    pages, url = PageRepository(tmp_path), "http://a.example/"
+    pages.store(url, b"text")
+    path = pages.path(url)
+    path.unlink()
+    path.symlink_to("/proc/self/mem")  # its first bytes are an input/output error
+    visit = Visit(url, 200, 1.0, md5=path.name)
+    for read in (lambda: pages.load(url), lambda: pages.load_version(url, 2), lambda: stored_body(tmp_path, visit)):
+        with pytest.raises(StorageFailed, match=f"^cannot read {path}: .*Input/output error"):
+            read()
