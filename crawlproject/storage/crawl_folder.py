@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from shutil import rmtree
 from typing import Any, Protocol
@@ -158,15 +158,17 @@ class CrawlFolder:
             self.items.trim(lambda line: self.history.has_line(line["url"]))
 
     def close(self, reason: str, now: float, stats: Mapping[str, Any]) -> None:
-        """Save the counts and record why the crawl ended."""
+        """Save the counts and record why the crawl ended. If the disk refuses, still close all files and unlock."""
         logs = self.links, self.items, self.robots, self.archive, self.history, self.sync
-        for log in (*self.beside, *logs):
-            if log:
-                log.close()
-        self.refusals.save()
-        self.manifest.finish(reason, now, stats)
-        if self._lock:
-            self._lock.close()
+        with ExitStack() as lock:
+            if self._lock:
+                lock.callback(self._lock.close)
+            with ExitStack() as files:
+                for log in reversed((*self.beside, *logs)):
+                    if log is not None:  # an empty history is false
+                        files.callback(log.close)
+            self.refusals.save()
+            self.manifest.finish(reason, now, stats)
 
 
 def _not_stored(url: str, body: bytes, replaced: int = 0) -> str:

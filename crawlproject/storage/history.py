@@ -97,8 +97,10 @@ class History:
         return self._log.place(self.lines)
 
     def close(self) -> None:
-        self._log.sync()
-        self._log.close()
+        try:
+            self._log.sync()
+        finally:
+            self._log.close()
 
     def _count(
         self, url: str, at: float, md5: str, relevance: float, error: str, links: int, number: int, change: str

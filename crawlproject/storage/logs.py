@@ -80,8 +80,10 @@ class PageChangeLog:
 
     def close(self) -> None:
         if self._log is not None:
-            self._log.sync()
-            self._log.close()
+            try:
+                self._log.sync()
+            finally:
+                self._log.close()
 
 
 def read_changes(folder: Path) -> Iterator[PageChange]:

@@ -14,6 +14,7 @@ from crawlproject.errors import BadCrawlDir, StorageFailed
 from crawlproject.records import Page, Topic, Visit
 from crawlproject.storage.append_log import read_lines
 from crawlproject.storage.crawl_folder import SAVE_EVERY, CrawlFolder
+from crawlproject.storage.logs import PageChange, PageChangeLog
 
 TOPIC = Topic("reef", ("coral reef",), ("http://a.example/",))
 
@@ -180,3 +181,26 @@ def test_a_hidden_folder_has_no_log_that_others_can_read(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["crawl.json"]
     folder.close("finished", 2.0, {})
     assert not (tmp_path / "history.jsonl").exists() and not (tmp_path / "robots.jsonl").exists()
+
+
+def test_a_disk_that_refuses_at_the_end_holds_neither_the_folder_nor_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(file: int) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    def open_files() -> int:
+        return sum(1 for _ in Path("/proc/self/fd").iterdir())
+
+    before = open_files()
+    folder = opened(tmp_path)
+    folder.beside.append(PageChangeLog(tmp_path))
+    folder.beside[0].append(PageChange("http://a.example/", "gone", 1.0, 0.0, 1, 1))  # type: ignore[attr-defined]
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fsync", broken)
+        with pytest.raises(StorageFailed, match=r"history\.jsonl|changes\.jsonl"):
+            folder.close("page budget", 1.0, {})
+    assert open_files() == before
+    again = opened(tmp_path)
+    assert again.manifest.found.get("reason", "") == "", "it did not end"
+    again.close("", 1.0, {})
