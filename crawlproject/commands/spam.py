@@ -120,7 +120,7 @@ def _example(inspector: Spam, page: Page, line: _Labelled) -> _Example:
 def _read_labels(path: Path) -> Iterator[_Labelled]:
     """Parse a file of labels, without empty lines and lines that begin with #. Raises ``BadInput``."""
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as wrong:
         raise BadInput(str(path), f"expected a readable file in UTF-8: {wrong}") from None
     for number, line in enumerate(lines, start=1):

@@ -43,7 +43,7 @@ def clicks_by_url(clicks: Mapping[str, Mapping[str, float]]) -> Mapping[str, flo
 
 def _lines(path: Path) -> Iterator[tuple[str, str]]:
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as wrong:
         raise BadInput(f"clicks file {path}", f"expected a readable file in UTF-8: {wrong}") from None
     for number, line in enumerate(text.splitlines(), start=1):

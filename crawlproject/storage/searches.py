@@ -85,7 +85,7 @@ def read_queries(path: Path) -> Mapping[str, float]:
     Empty lines of a file, and those that begin with #, are ignored. Raises ``BadInput``, which names file and line.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as wrong:
         raise BadInput(f"setting TOPIC_QUERIES: {path}", f"expected a readable file in UTF-8: {wrong}") from None
     found: dict[str, float] = {}

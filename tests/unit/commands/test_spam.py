@@ -58,7 +58,8 @@ def test_pages_of_a_web(labels: Path, tmp_path: Path, capsys: pytest.CaptureFixt
     for name, text in (("a.example", farm(0)), ("b.example", PROSE)):
         (tmp_path / "web" / name).mkdir(parents=True)
         (tmp_path / "web" / name / "page.html").write_text(f"<html><body>{text}")
-    labels.write_text("http://a.example/page.html\tspam\nhttp://b.example/page.html\thonest\n")
+    lines = "http://a.example/page.html\tspam\nhttp://b.example/page.html\thonest\n"
+    labels.write_text(lines, encoding="utf-8-sig")  # as a spreadsheet writes it
     assert invoke(SpamCommand(), TOPIC, labels, "--web", tmp_path / "web", "--out", tmp_path / "m.json") == 0
     assert "Too few sites to hold some out: nothing was measured." in capsys.readouterr().out
     assert invoke(SpamCommand(), TOPIC, labels) == 2

@@ -45,6 +45,8 @@ def test_a_file_of_clicks(tmp_path: Path) -> None:
     path = tmp_path / "clicks.tsv"
     path.write_text(f"# query, URL, clicks\nreef\tHTTP://X.example\t1\n\nreef\t{X}\t2\nreef\t{Y}\t0.5\n")
     assert ClickLog.read(path).clicks == {"reef": {X: 3, Y: 0.5}}
+    path.write_text(path.read_text(), encoding="utf-8-sig")  # as a spreadsheet writes it
+    assert ClickLog.read(path).clicks == {"reef": {X: 3, Y: 0.5}}
 
 
 @pytest.mark.parametrize(

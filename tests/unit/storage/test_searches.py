@@ -70,6 +70,8 @@ def test_queries_of_a_file_and_of_a_log_with_their_shares(tmp_path: Path) -> Non
     file = tmp_path / "queries.tsv"
     file.write_text("# asked in May\ncoral reef\t6\n\nTides\ncoral reef\n")
     assert read_queries(file) == {"coral reef": 7 / 8, "tides": 1 / 8}
+    file.write_text("coral reef\t6\n", encoding="utf-8-sig")  # as a spreadsheet writes it
+    assert read_queries(file) == {"coral reef": 1.0}
     for _ in range(3):
         note_search(tmp_path, "coral", 1, 0.0)
     note_search(tmp_path, "tides", 1, 0.0)
