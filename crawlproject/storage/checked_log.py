@@ -51,8 +51,8 @@ class CheckedLog(AppendLog):
         super().append_lines(lines)
         if self._sums >= 0:
             sums = np.fromiter(map(_sum_of, lines.splitlines(keepends=True)), _SUM)
-            self._write_sums(sums.tobytes(), self._lines)
-            self._lines += len(sums)
+            self._lines += len(sums)  # they are in the file, even if their sums are refused
+            self._write_sums(sums.tobytes(), self._lines - len(sums))
 
     def trim(self, keep: Callable[[Any], bool]) -> int:
         removed = super().trim(keep)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from pathlib import Path
 
 import pytest
@@ -40,4 +42,29 @@ def test_a_log_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     path.symlink_to("/proc/self/mem")  # its first bytes are an input/output error
     with pytest.raises(StorageFailed, match=f"^cannot read {path}: .*Input/output error"):
         log.count()
+    log.close()
+
+
+def test_a_line_whose_sum_was_refused_shifts_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write, calls = os.pwrite, []
+
+    def pwrite(*arguments: object) -> int:
+        calls.append(arguments)
+        if len(calls) == 2:  # the first one is of the line
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return write(*arguments)  # type: ignore[arg-type]
+
+    path = tmp_path / "items.jsonl"
+    log = CheckedLog(path)
+    log.count()
+    log.append({"number": 1}, {"number": 2})
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "pwrite", pwrite)
+        with pytest.raises(StorageFailed):
+            log.append({"number": 3})
+    assert log.trim(lambda line: line["number"] < 3) == 1
+    log.append({"number": 4})
+    log.close()
+    log = CheckedLog(path)
+    assert log.count() == 3 and not list(log.damaged)
     log.close()
