@@ -13,7 +13,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from crawlproject.errors import BadInput
+from crawlproject.errors import BadCrawlDir, BadInput
 from crawlproject.exporting.selection import EVERYTHING, Item, Selection, read_items
 from crawlproject.parts.registry import is_there
 from crawlproject.storage.append_log import read_lines
@@ -109,7 +109,7 @@ def series_of(crawl_dir: Path) -> Mapping[str, list[str]]:
     """Map the URL of the first page of each series to its further pages, in order, as derived from links and anchors.
 
     A URL follows at most one other; if several pages claim it as their next page, the first one counts. Memory: the URLs of
-    series. Raises ``BadInput`` without the part ``verticals``.
+    series. Raises ``BadInput`` without the part ``verticals``, and ``BadCrawlDir`` for damaged links.
     """
     if not is_there("verticals"):
         raise BadInput("series and units of pages", "the part verticals is not installed")
@@ -117,11 +117,15 @@ def series_of(crawl_dir: Path) -> Mapping[str, list[str]]:
 
     following: dict[str, str] = {}
     followed: set[str] = set()
-    for source, lines in groupby(read_lines(crawl_dir / LINKS), key=itemgetter("source")):
-        target = next_page(source, [(line["target"], line["anchor"]) for line in lines])
-        if target and target not in followed and source not in following:
-            following[source] = target
-            followed.add(target)
+    try:
+        for source, lines in groupby(read_lines(crawl_dir / LINKS), key=itemgetter("source")):
+            target = next_page(source, [(line["target"], line["anchor"]) for line in lines])
+            if target and target not in followed and source not in following:
+                following[source] = target
+                followed.add(target)
+    except (KeyError, TypeError) as damage:
+        wish = f"expected objects with source, target and anchor, not {damage!r}"
+        raise BadCrawlDir(str(crawl_dir / LINKS), wish) from None
     found: dict[str, list[str]] = {}
     for first in following.keys() - followed:
         parts = found[first] = []

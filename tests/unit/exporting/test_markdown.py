@@ -13,6 +13,7 @@ from support.items import a_crawl, add, an_item
 
 from crawlproject.commands.export import ExportCommand
 from crawlproject.errors import BadCrawlDir, BadInput, StorageFailed
+from crawlproject.exporting.files import export_file
 from crawlproject.exporting.markdown import export_markdown
 from crawlproject.exporting.selection import Selection
 from crawlproject.storage.page_files import PageRepository
@@ -160,3 +161,12 @@ def test_nothing_is_left_when_the_disk_refuses(crawl: Path, tmp_path: Path, monk
 def test_the_command(crawl: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert invoke(ExportCommand(), crawl, tmp_path / "out", "--to", "markdown") == 0
     assert capsys.readouterr().out == f"3 pages in {tmp_path / 'out'}\n"
+
+
+@pytest.mark.parametrize("line", ["[]", "3", '{"source": "http://a.example/0"}', '{"target": "x", "anchor": ""}'])
+def test_a_damaged_line_of_the_links_is_named(crawl: Path, tmp_path: Path, line: str) -> None:
+    (crawl / "links.jsonl").write_text(line + "\n")
+    with pytest.raises(BadCrawlDir, match=r"links\.jsonl: expected objects with source, target and anchor"):
+        export_markdown(crawl, tmp_path / "out", Selection(join_series=True))
+    with pytest.raises(BadCrawlDir, match=r"links\.jsonl: expected objects with source, target and anchor"):
+        export_file(crawl, tmp_path / "out.jsonl", "jsonl", Selection(join_series=True), now=0.0)
