@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
@@ -145,7 +145,7 @@ class RobotsMiddleware(Component):
                 if known := self._known(target):
                     return self._share(known, passed)
                 passed.append(target)
-                response = await self._follow(target, passed[-2], response, retry=retry)
+                response = await self._follow(passed, response, retry=retry)
         except (ExchangeLost, NotSupported):
             raise  # the page will wait again, and its robots.txt with it; or nothing can be fetched at all
         except Exception as failure:
@@ -169,15 +169,19 @@ class RobotsMiddleware(Component):
             rules.asked_rest = response.meta.get(ASKED_REST, 0.0)
         return self._share(rules, passed)
 
-    async def _follow(self, target: str, url: str, redirect: Response, *, retry: bool) -> Response:
-        """Fetch the target of a robots.txt redirect once its host has rested; ``url`` is the source of the redirect."""
+    async def _follow(self, passed: Sequence[str], redirect: Response, *, retry: bool) -> Response:
+        """Fetch the last URL of ``passed``, to which a robots.txt redirects, once its host has rested.
+
+        The host of the first URL is that of the page, whose visit is under way.
+        """
+        target = passed[-1]
         if crawl_of(self.crawler) is None:
             return await self._download(target, retry=retry)
-        host, before = host_of(target), host_of(url)
+        own, host = host_of(passed[0]), host_of(target)
         await self._turns.rest(redirect.meta.get("download_latency", 0.0))
-        if host == before:
+        if host == own:
             return await self._download(target, retry=retry)
-        if not await self._turns.begin(host, PATIENCE, beside=before):
+        if not await self._turns.begin(host, PATIENCE, beside=own):
             raise HostBusy(host)
         began = time()
         try:

@@ -9,7 +9,7 @@ from pathlib import Path
 from support.crawling import crawl, history, refusals, stored, topic_file
 from support.webs import LATE, DictWeb, OverloadedWeb, by_host, gaps, host_farm, page, robots
 
-from crawlproject.http.virtual_web_server import AccessLog, read_log, running
+from crawlproject.http.virtual_web_server import Access, AccessLog, read_log, running
 from crawlproject.records import Reply
 
 HOSTS, PAGES, DELAY = 12, 5, 0.25
@@ -89,6 +89,49 @@ def test_what_a_robots_txt_redirects_to_waits_for_its_host(tmp_path: Path) -> No
     assert stored(tmp_path / "crawl") == {"http://portal.example/", *pages} - bound
     assert len(requests["target.example"]) == 7 and len(requests["same.example"]) == 5
     assert min(gap for host in requests.values() for gap in gaps(host)) >= DELAY - LATE
+
+
+def crawled(tmp_path: Path, entries: dict[str, Reply], *links: str, **settings: object) -> dict[str, list[Access]]:
+    """Crawl from a portal that leads to ``links``; return the requests to each host, the earliest first."""
+    entries = dict([page("http://portal.example/", *links, text="reef"), *map(page, links)]) | entries
+    topic = topic_file(tmp_path, "http://portal.example/")
+    with AccessLog(tmp_path / "log") as log, running(DictWeb(entries), latency=True, log=log) as server:
+        done = crawl(topic, tmp_path / "crawl", port=server.port, CRAWL_FRONT_PAGES=False, **settings)
+    assert done.returncode == 0, done.stderr
+    return by_host(read_log(tmp_path / "log"))
+
+
+def led_on(target: str) -> Reply:
+    return Reply("", 302, {"location": target})
+
+
+RULES = Reply("", 200, {"content-type": "text/plain"}, b"User-agent: *\nDisallow: /p0\n", seconds=0.3)
+
+
+def test_a_robots_txt_may_lead_to_another_host_and_back(tmp_path: Path) -> None:
+    """Its host waits for nobody else: it is being visited for the sake of this robots.txt."""
+    entries = {
+        "http://h.example/robots.txt": led_on("http://consent.example/?from=h"),
+        "http://consent.example/?from=h": led_on("http://h.example/robots.txt?agreed"),
+        "http://h.example/robots.txt?agreed": RULES,
+    }
+    links = ["http://h.example/p0", "http://h.example/p1"]
+    requests = crawled(tmp_path, entries, *links, POLITENESS_MIN_DELAY=DELAY, CRAWL_RETRY_DELAY=0.1)
+    assert stored(tmp_path / "crawl") == {"http://portal.example/", "http://h.example/p1"}
+    assert len(requests["h.example"]) == 3 and min(gaps(requests["h.example"])) >= DELAY - LATE
+
+
+def test_each_step_of_a_robots_txt_on_another_host_waits_its_turn_there(tmp_path: Path) -> None:
+    links = [f"http://target.example/p{number}" for number in range(1, 6)]
+    entries = {
+        "http://h.example/robots.txt": led_on("http://target.example/x"),
+        "http://target.example/x": led_on("http://target.example/y"),
+        "http://target.example/y": RULES,
+        **dict(page(link, seconds=0.3) for link in links),
+    }
+    requests = crawled(tmp_path, entries, *links, "http://h.example/p1", POLITENESS_MIN_DELAY=0.3)
+    assert len(requests["target.example"]) == len(links) + 3
+    assert min(gaps(requests["target.example"])) >= 0.3 - LATE
 
 
 def test_nothing_disallowed_is_ever_requested(tmp_path: Path) -> None:
