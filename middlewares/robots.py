@@ -183,11 +183,13 @@ class RobotsMiddleware(Component):
             return await self._download(target, retry=retry)
         if not await self._turns.begin(host, PATIENCE, beside=own):
             raise HostBusy(host)
-        began = time()
+        began, asked_rest = time(), 0.0
         try:
-            return await self._download(target, retry=retry)
+            response = await self._download(target, retry=retry)
+            asked_rest = response.meta.get(ASKED_REST, 0.0)
+            return response
         finally:
-            self._turns.end(host, time() - began)
+            self._turns.end(host, time() - began, asked_rest)
 
     def _known(self, url: str) -> RobotsRules | None:
         """The known rules at ``url``, if it is the robots.txt of an origin that was fetched before."""

@@ -39,12 +39,12 @@ class HostTurns:
             await asyncio.sleep(wait)
         return False
 
-    def end(self, host: str, seconds: float) -> None:
-        """The visit has ended, and took ``seconds``."""
+    def end(self, host: str, seconds: float, asked_rest: float = 0.0) -> None:
+        """The visit has ended, and took ``seconds``. The host asks to be left alone for ``asked_rest`` seconds."""
         crawl = crawl_of(self._crawler)
         if crawl is not None and not stopped(self._crawler):
             with stopping(self._crawler):
-                crawl.frontier.visited(host, time(), seconds)
+                crawl.frontier.visited(host, time() + asked_rest, seconds)
 
     async def rest(self, seconds: float) -> None:
         """Rest for as long as a host does after a visit of ``seconds``, during the visit of one of its pages."""

@@ -134,6 +134,18 @@ def test_each_step_of_a_robots_txt_on_another_host_waits_its_turn_there(tmp_path
     assert min(gaps(requests["target.example"])) >= 0.3 - LATE
 
 
+def test_a_host_that_asks_for_a_rest_in_place_of_the_robots_txt_of_another_gets_it(tmp_path: Path) -> None:
+    links = [f"http://target.example/p{number}" for number in range(3)]
+    entries = {
+        "http://h.example/robots.txt": led_on("http://target.example/busy"),
+        "http://target.example/busy": Reply("", 503, {"retry-after": "2"}),
+    }
+    settings = {"POLITENESS_MIN_DELAY": DELAY, "CRAWL_MAX_SECONDS": 5}
+    requests = crawled(tmp_path, entries, "http://h.example/p1", *links, **settings)["target.example"]
+    place = next(at for at, access in enumerate(requests) if access["status"] == 503)
+    assert gaps(requests)[place] >= 2.0 - LATE
+
+
 def test_nothing_disallowed_is_ever_requested(tmp_path: Path) -> None:
     """100 forbidden and 3 allowed links for each of 8 hosts, offered at once."""
     hosts = [f"http://h{h}.example" for h in range(8)]
