@@ -29,6 +29,7 @@ from crawlproject.adapters.running import (
     Component,
     count,
     crawl_of,
+    fetch_of,
     memory_error,
     robots_agent,
     stopped,
@@ -101,8 +102,9 @@ class RobotsMiddleware(Component):
             raise Unanswered(rules.failure or UNREACHABLE)  # the crawl tries the host again later
         if not rules.allows(request.url):
             count(self.crawler, f"robots/refused/{rules.reason}")
-            if fetched and self._is_leased(request):
-                self._turns.end(host_of(origin), 0.0)  # the page is not fetched, but its host was visited
+            if fetched and self._is_leased(request):  # the page is not fetched, but its host was visited
+                fetch = fetch_of(request, 0, time())
+                self._turns.end(host_of(origin), fetch.seconds, fetch.asked_rest)
             raise Refused(f"robots/{rules.reason}", request.url)
         if fetched and self._host_must_rest(request, rules):
             request.meta[AWAITED_ROBOTS] = request.meta[_ALLOWED] = True

@@ -146,6 +146,14 @@ def test_a_host_that_asks_for_a_rest_in_place_of_the_robots_txt_of_another_gets_
     assert gaps(requests)[place] >= 2.0 - LATE
 
 
+def test_a_slow_robots_txt_is_a_slow_visit_also_if_it_forbids_the_page(tmp_path: Path) -> None:
+    entries = {"http://h.example/robots.txt": replace(RULES, seconds=1.0)}
+    links = ["http://h.example/p0", "http://h.example/p1"]
+    requests = crawled(tmp_path, entries, *links, POLITENESS_FACTOR=1)
+    assert refusals(tmp_path / "crawl") == {"robots/forbidden": 1}
+    assert min(gaps(requests["h.example"])) >= 1.0 - LATE
+
+
 def test_nothing_disallowed_is_ever_requested(tmp_path: Path) -> None:
     """100 forbidden and 3 allowed links for each of 8 hosts, offered at once."""
     hosts = [f"http://h{h}.example" for h in range(8)]
