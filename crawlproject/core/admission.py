@@ -24,6 +24,7 @@ from crawlproject.urls.hosts import host_of, is_within
 from crawlproject.urls.post import is_post
 from crawlproject.urls.traps import TrapFilter
 
+OUTSIDE = "scope/domain"
 TOO_DEEP = "trap/too_deep"  # the only refusal that another path to the URL may avoid
 
 
@@ -210,23 +211,30 @@ class EntryRules:
 
         ``any_extension``: accept any file extension.
         """
-        if self._domains and not is_within(host_of(url), self._domains):
-            return "scope/domain"
+        if self._is_outside(url):
+            return OUTSIDE
         rule = self.traps.refusal(url, depth, any_extension=any_extension)
         if rule:
             return f"trap/{rule}"
-        return self.late_refusal(url, depth) or None
+        return self._other_refusal(url, depth) or None
 
-    def late_refusal(self, url: str, depth: int = 0) -> str:
-        """Why an admitted URL is not fetched after all, because of what was learned since; empty: it is fetched.
+    def late_refusal(self, url: str, depth: int = 0, *, any_domain: bool = False) -> str:
+        """Why an admitted URL is not fetched after all, because of what was learned since, or because the crawl was resumed with
+        fewer domains; empty: it is fetched.
 
-        ``depth`` 0 is also used for URLs that were fetched before.
+        ``depth`` 0 is also used for URLs that were fetched before. ``any_domain``: a spider asks for it by a request of its own.
         """
-        for refusal in self._refusals:
-            if reason := refusal(url, depth):
-                return reason
-        return ""
+        return OUTSIDE if not any_domain and self._is_outside(url) else self._other_refusal(url, depth)
 
     def is_barred(self, url: str, depth: int) -> bool:
         """Whether a canonical URL may not enter on any path."""
         return self.refusal(url, depth) not in (None, TOO_DEEP)
+
+    def _is_outside(self, url: str) -> bool:
+        return bool(self._domains) and not is_within(host_of(url), self._domains)
+
+    def _other_refusal(self, url: str, depth: int) -> str:
+        for refusal in self._refusals:
+            if reason := refusal(url, depth):
+                return reason
+        return ""

@@ -147,7 +147,8 @@ class PageHandler(Handler):
         return self._admission.offer(url)
 
     def late_refusal(self, url: CrawlUrl) -> str:
-        if reason := self._admission.rules.late_refusal(url.url, url.depth):
+        is_own = url.request is not None
+        if reason := self._admission.rules.late_refusal(url.url, url.depth, any_domain=is_own):
             return reason
         return "dust/copy" if self._admission.is_replaced(url.url) else ""
 

@@ -104,6 +104,17 @@ def test_what_waits_when_robots_txt_becomes_known_is_refused_at_its_turn(tmp_pat
     assert crawl.folder.refusals.counts == {"robots/forbidden": 3}
 
 
+def test_a_resume_with_fewer_domains_fetches_none_of_the_others(tmp_path: Path) -> None:
+    first = a_crawl(tmp_path)
+    offer(first, "left.example", "kept.example", pages=1)
+    first.close("shutdown", 5.0)
+    topic = Topic("reef", ("coral reef",), (SEED,))
+    settings = {"ORDERING": "best_first", "CRAWL_ALLOWED_DOMAINS": ["kept.example", "seed.example"]}
+    second = assemble(topic, read_options(settings), clock=lambda: 6.0, folder=tmp_path)
+    assert fetched(second, 10.0, 5) == ["http://kept.example/0"]
+    assert second.folder.refusals.counts == {"scope/domain": 1}
+
+
 def test_a_robots_txt_that_has_expired_or_was_not_there_says_nothing(tmp_path: Path) -> None:
     crawl = a_crawl(tmp_path)
     offer(crawl, "h.example/no", "g.example/no", "f.example/no", pages=1)
