@@ -150,7 +150,8 @@ class PageHandler(Handler):
         is_own = url.request is not None
         if reason := self._admission.rules.late_refusal(url.url, url.depth, any_domain=is_own):
             return reason
-        return "dust/copy" if self._admission.is_replaced(url.url) else ""
+        is_copy = self._admission.respelled_since(url) or self._admission.is_replaced(url.url)
+        return "dust/copy" if is_copy else ""
 
     def receive(self, url: CrawlUrl, reply: Reply, fetch: Fetch, page: Page | None = None) -> Page | None:
         if page is None:

@@ -115,6 +115,22 @@ def test_a_resume_with_fewer_domains_fetches_none_of_the_others(tmp_path: Path) 
     assert second.folder.refusals.counts == {"scope/domain": 1}
 
 
+def test_a_resume_that_spells_urls_otherwise_fetches_each_once_with_its_score(tmp_path: Path) -> None:
+    first = a_crawl(tmp_path)
+    for name, score in (("1?ref=a", 0.9), ("2?ref=a", 0.7), ("2?ref=b", 0.8), ("3", 0.6)):
+        first.admission.offer(CrawlUrl(f"http://h.example/{name}", score, 3, SEED))
+    first.close("shutdown", 5.0)
+    topic, settings = Topic("reef", ("coral reef",), (SEED,)), {"CRAWL_URL_STRIP_PARAMETERS": "ref"}
+    options = read_options({"ORDERING": "best_first", **settings})
+    second = assemble(topic, options, clock=lambda: 6.0, folder=tmp_path)
+    urls = []
+    while url := second.take(now := second.next_due(10.0) or 10.0):
+        urls.append((url.url, url.score, url.depth, url.parent))
+        second.fail(url, "http 404", Fetch(404, now, 0.1))
+    assert urls == [(f"http://h.example/{n}", score, 3, SEED) for n, score in ((1, 0.9), (2, 0.8), (3, 0.6))]
+    assert second.folder.refusals.counts == {"dust/copy": 3} and not len(second.frontier)
+
+
 def test_a_robots_txt_that_has_expired_or_was_not_there_says_nothing(tmp_path: Path) -> None:
     crawl = a_crawl(tmp_path)
     offer(crawl, "h.example/no", "g.example/no", "f.example/no", pages=1)
