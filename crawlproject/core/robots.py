@@ -17,7 +17,7 @@ from urllib.parse import quote
 
 from protego import Protego
 
-from crawlproject.urls.hosts import origin_of
+from crawlproject.urls.hosts import host_of, origin_of
 
 MAX_SITEMAPS = 100  # per file; each costs a fetch
 MAX_BYTES = 512_000  # RFC 9309 section 2.5: at least 500 KiB must be parsed; the rest is cut off
@@ -265,6 +265,15 @@ class KnownRobots:
         self.now = 0.0
         self._size = size
         self._rules: OrderedDict[str, RobotsRules] = OrderedDict()
+        self._delays: dict[str, dict[str, float]] = {}  # by host, of its origins that ask for a delay
+
+    def crawl_delay(self, origin: str, seconds: float) -> float:
+        """Note that ``origin`` asks for this delay (0: for none). Return the longest that an origin of its host asks for."""
+        host = host_of(f"{origin}/")
+        asked = {**self._delays.pop(host, {}), origin: seconds}
+        if longest := max(asked.values()):
+            self._delays[host] = asked
+        return longest
 
     def learn(self, origin: str, rules: RobotsRules) -> None:
         """Keep the rules of ``origin`` if they forbid something and are quick to match."""

@@ -17,6 +17,7 @@ from crawlproject.core.robots import RobotsRules
 from crawlproject.core.services import TOO_MANY_REDIRECTS
 from crawlproject.core.stopping import PAGE_BUDGET
 from crawlproject.errors import StorageFailed
+from crawlproject.frontier.factory import MARGIN
 from crawlproject.records import CrawlUrl, Fetch, Page, Reply, Topic
 from crawlproject.storage.append_log import read_lines
 from crawlproject.urls.canonical import canonical_or_none, make_canonicalizer
@@ -430,6 +431,19 @@ def test_a_visit_records_what_rest_its_host_asked_for(tmp_path: Path) -> None:
     refused, next_page = read_lines(tmp_path / "history.jsonl")
     assert refused["signs"] == {"crawl_delay": 7.0, "retry_after": 60.0}
     assert next_page["signs"] == {}
+
+
+def test_a_host_rests_as_long_as_any_of_its_origins_asks(tmp_path: Path) -> None:
+    crawl = a_crawl(tmp_path, SEED, "https://a.example/1", f"{SEED}2", f"{SEED}3")
+    crawl.learn_robots("https://a.example", rules(b"User-agent: *\nCrawl-delay: 7\n"), 0.0)
+    crawl.learn_robots("http://a.example", RobotsRules(404, b"", 1e12, "topical-crawler"), 0.0)
+    crawl.fail(taken(crawl), "http 404", Fetch(404, 10.0, 0.1))
+    assert crawl.next_due(10.0) == pytest.approx(17.0 + MARGIN)
+    crawl.learn_robots("https://a.example", rules(b"User-agent: *\nCrawl-delay: 2\n"), 17.0)
+    crawl.fail(taken(crawl, 18.0), "http 404", Fetch(404, 20.0, 0.1))
+    assert crawl.next_due(20.0) == pytest.approx(22.0 + MARGIN), (
+        "what an origin asks for now replaces what it asked for"
+    )
 
 
 def test_a_visit_records_which_agent_fetched_the_page(tmp_path: Path) -> None:
