@@ -184,6 +184,8 @@ class Crawl:
         self._robots.learn(origin, rules)
         host = host_of(f"{origin}/")
         self.connections.answered(origin, now, open_to_us=not rules.unreachable)
+        if rules.unreachable:
+            return  # the host is tried again, no sooner than it asked for before
         seconds = self._robots.crawl_delay(origin, rules.crawl_delay(self.options.politeness_max_crawl_delay))
         self.frontier.crawl_delay(host, seconds)
         self.services.history.crawl_delay(host, seconds)

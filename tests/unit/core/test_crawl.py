@@ -14,7 +14,7 @@ from crawlproject.assembly import assemble
 from crawlproject.configuration import read_options
 from crawlproject.core.crawl import Crawl
 from crawlproject.core.robots import RobotsRules
-from crawlproject.core.services import TOO_MANY_REDIRECTS
+from crawlproject.core.services import TOO_MANY_REDIRECTS, UNREACHABLE
 from crawlproject.core.stopping import PAGE_BUDGET
 from crawlproject.errors import StorageFailed
 from crawlproject.frontier.factory import MARGIN
@@ -444,6 +444,15 @@ def test_a_host_rests_as_long_as_any_of_its_origins_asks(tmp_path: Path) -> None
     assert crawl.next_due(20.0) == pytest.approx(22.0 + MARGIN), (
         "what an origin asks for now replaces what it asked for"
     )
+
+
+@pytest.mark.parametrize("status", [503, 429])
+def test_a_robots_txt_that_is_an_error_for_now_lifts_no_delay(tmp_path: Path, status: int) -> None:
+    crawl = a_crawl(tmp_path, SEED, f"{SEED}2")
+    crawl.learn_robots("http://a.example", rules(b"User-agent: *\nCrawl-delay: 50\n"), 0.0)
+    crawl.learn_robots("http://a.example", RobotsRules(status, b"", 1e12, "topical-crawler"), 5.0)
+    crawl.unreachable(taken(crawl), UNREACHABLE, Fetch(0, 10.0, 0.1))
+    assert crawl.next_due(10.0) == pytest.approx(60.0 + MARGIN)
 
 
 def test_a_visit_records_which_agent_fetched_the_page(tmp_path: Path) -> None:
