@@ -286,9 +286,12 @@ class HeartbeatWatch:
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
         self._told = heartbeat.suspensions
-        crawler.signals.connect(heartbeat.start, signals.spider_opened, weak=False)
+        crawler.signals.connect(self._start, signals.spider_opened, weak=False)
         repeated(crawler, self._beat, PERIOD)
-        crawler.signals.connect(heartbeat.stop, frontier_closing, weak=False)
+
+    def _start(self) -> None:
+        heartbeat.start()
+        self._crawler.signals.connect(heartbeat.stop, frontier_closing, weak=False)
 
     def _beat(self) -> None:
         heartbeat.beat()

@@ -41,15 +41,19 @@ class Heartbeat:
         self._worked = worked
         self._latest: tuple[float, float] | None = None
         self._gaps: deque[Gap] = deque(maxlen=_REMEMBERED)
+        self._crawls = 0  # that were started and not stopped
         self.suspensions = 0
 
     def start(self) -> None:
-        """Expect beats from now on; the time before is no gap."""
-        self._latest = self._clock(), self._worked()
+        """A crawl expects beats from now on; the time before the first one is no gap."""
+        self._crawls += 1
+        self._latest = self._latest or (self._clock(), self._worked())
 
     def stop(self) -> None:
-        """Expect no more beats."""
-        self._latest = None
+        """A crawl that was started expects no more beats; nor does anything after the last one."""
+        self._crawls -= 1
+        if not self._crawls:
+            self._latest = None
 
     def beat(self) -> None:
         """Note the gap that ends now, if there is one."""

@@ -40,6 +40,17 @@ def test_a_suspension_and_a_busy_loop_are_told_apart(work: float, reason: str) -
     assert body.heart.suspensions == (not work)
 
 
+def test_the_end_of_one_crawl_leaves_the_beats_to_the_others() -> None:
+    body = Body()
+    body.heart.start()
+    body.heart.stop()
+    body.live(60.0)
+    assert body.heart.excuse(100.0, timed_out=False) == "suspended"
+    body.heart.stop()
+    body.live(60.0)
+    assert body.heart.suspensions == 1, "nobody waits for beats any more"
+
+
 def test_only_what_was_in_flight_is_excused() -> None:
     body = Body()
     body.live(60.0)
