@@ -25,6 +25,7 @@ if TYPE_CHECKING:  # the Redis client takes a tenth of a second to import: only 
 # millisecond after the client had its last byte.
 MARGIN = 0.005
 _LONGEST_FETCH = 600.0  # seconds: more than ``DOWNLOAD_TIMEOUT`` (180 by default)
+_WORTH_SHIFTING = 10.0  # seconds; smaller adjustments of clocks are common, and shifting looks at every URL
 _LONGEST_RETRY = 60.0  # times CRAWL_RETRY_DELAY, as in ``core/connections.py``
 
 
@@ -68,13 +69,15 @@ def open_frontier(
         return join_frontier(options, options.frontier_redis_name or name, folder, clock=clock, commit=commit)
     if _kind(options.frontier, folder) == "disk":
         return _on_disk(options, folder, clock=clock, commit=commit, behind=behind)
-    return JournaledFrontier(make_frontier(options, commit), folder, clock=clock, behind=behind)
+    frontier = JournaledFrontier(make_frontier(options, commit), folder, clock=clock, behind=behind)
+    _shift_holds(frontier, clock(), behind)
+    return frontier
 
 
 def _on_disk(
     options: Options, folder: Path, *, clock: Callable[[], float], commit: int, behind: float = 0.0
 ) -> DiskFrontier:
-    return DiskFrontier(
+    frontier = DiskFrontier(
         folder,
         batch_size=options.frontier_batch_size,
         strict=is_strict(options),
@@ -87,6 +90,16 @@ def _on_disk(
         cache=options.frontier_disk_cache,
         behind=behind,
     )
+    _shift_holds(frontier, clock(), behind)
+    return frontier
+
+
+def _shift_holds(frontier: Frontier, now: float, behind: float) -> None:
+    """Let URLs wait only for the time that was left: the clock was set back by ``behind`` seconds since they were held."""
+    if behind >= _WORTH_SHIFTING:
+        with frontier.batch():
+            for url in [url for url in frontier.waiting() if url.not_before > now]:
+                frontier.hold(url.key, max(0.0, url.not_before - behind))
 
 
 def is_strict(options: Options) -> bool:

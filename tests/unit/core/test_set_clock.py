@@ -42,6 +42,24 @@ def test_no_host_waits_longer_than_it_would_have(tmp_path: Path, frontier: str, 
     assert {taken(again, THEN - by + 5.1).url for _ in range(2)} == {"http://a.example/next", "http://b.example/next"}
 
 
+@pytest.mark.parametrize("frontier", ["memory", "disk"])
+def test_no_url_is_held_longer_than_it_would_have_been(tmp_path: Path, frontier: str) -> None:
+    crawl = opened(tmp_path / "crawl", THEN, frontier)
+    visits = {taken(crawl, THEN).url: seconds for seconds in (3_600.0, -3_600.0)}
+    for url, seconds in visits.items():
+        crawl.frontier.done(url, THEN, 0.1, refetch_at=THEN + seconds)
+    crawl.frontier.put(CrawlUrl("http://c.example/", 1.0))
+    crawl.fail(taken(crawl, THEN), "http 404", Fetch(404, THEN, 0.1))
+    crawl.frontier.put(CrawlUrl("http://c.example/held", 1.0, not_before=THEN + 7_200.0))
+    crawl.close("shutdown", THEN)
+    now = THEN - 400 * 86_400.0
+    again = opened(tmp_path / "crawl", now, frontier)
+    held = {url.url: url.not_before for url in again.frontier.waiting()}
+    (due, later) = visits
+    assert held[due] == now + 3_600.0 and held[later] <= now and held["http://c.example/held"] == now + 7_200.0
+    again.close("shutdown", now)
+
+
 @pytest.mark.parametrize("tail", [b"", b"\n", b"[]\n", b"{}\n", b'{"at": "x"}\n', b"\xff\n", b'{"at": 9}'])
 def test_a_history_that_tells_no_time_tells_nothing(tmp_path: Path, tail: bytes) -> None:
     path = tmp_path / "history.jsonl"
