@@ -152,6 +152,11 @@ class Collection:
             self._db.execute(f"INSERT OR REPLACE INTO page VALUES ({_MARKS})", values)
             self._since_commit += 1
 
+    def none_after(self, now: float) -> None:
+        """Let no visit have ended after ``now``: the clock was set back since."""
+        with self._reporting():
+            self._db.execute("UPDATE page SET at = ?, changed = min(changed, ?) WHERE at > ?", (now, now, now))
+
     def retire(self, row: int) -> None:
         """Mark the page in this row as retired: it leaves the collection."""
         with self._reporting():

@@ -94,6 +94,7 @@ class Revisits(LearnedVisits):
     def begin(self, now: float) -> None:
         """Start or resume the crawl: every page of the collection waits in the frontier for its next visit."""
         self.tally = Tally()
+        self.collection.none_after(now)
         self.know_all()
         if not self._peers.has_server:
             present = [self.key_of(page) for page in self.collection.pages() if not page.is_away]

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 from support.livecrawl import taken
+from support.timedcrawl import DAY, TimedCrawl
+from support.webs import DictWeb, page
 
 from crawlproject.assembly import assemble
 from crawlproject.configuration import read_options
@@ -58,6 +60,18 @@ def test_no_url_is_held_longer_than_it_would_have_been(tmp_path: Path, frontier:
     (due, later) = visits
     assert held[due] == now + 3_600.0 and held[later] <= now and held["http://c.example/held"] == now + 7_200.0
     again.close("shutdown", now)
+
+
+@pytest.mark.parametrize("frontier", ["memory", "disk"])
+def test_pages_are_visited_again_as_often_as_before(tmp_path: Path, frontier: str) -> None:
+    topic = Topic("reef", ("coral reef",), ("http://a.example/",))
+    links = [page(f"http://a.example/{number}", text=f"coral reef {number}") for number in range(2)]
+    web = DictWeb(dict([page("http://a.example/", "/0", "/1", text="coral reef"), *links]))
+    settings = {"CRAWL_REVISIT": "uniform", "CRAWL_MAX_PAGES": 3, "CRAWL_RATE": 3, "CRAWL_FRONT_PAGES": False}
+    TimedCrawl(topic, tmp_path, web, THEN, FRONTIER=frontier, **settings).run(600.0).close()
+    again = TimedCrawl(topic, tmp_path, web, THEN - 400 * DAY, FRONTIER=frontier, **settings).run(DAY)
+    again.close()
+    assert len(again.asked) >= 65, "three an hour, from the second hour on"
 
 
 @pytest.mark.parametrize("tail", [b"", b"\n", b"[]\n", b"{}\n", b'{"at": "x"}\n', b"\xff\n", b'{"at": 9}'])
