@@ -192,7 +192,7 @@ def _open_frontier(
 ) -> tuple[Frontier, Peers]:
     if rehearsal:
         return make_frontier(options, ordering.commit, margin=0.0), ALONE
-    behind = set_back(folder.path / "history.jsonl", clock())
+    behind = set_back(folder.path / "history.jsonl", clock(), folder.manifest.last_ended)
     if behind >= WORTH_SAYING:
         folder.warnings.append(warning(behind))
     parts = part_classes().values()

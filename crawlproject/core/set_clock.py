@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from math import inf
 from pathlib import Path
 
 import orjson
@@ -11,9 +12,12 @@ WORTH_SAYING = 10.0  # seconds; smaller adjustments of clocks are common
 _TAIL = 2**16  # bytes that are read: a line is shorter
 
 
-def set_back(history: Path, now: float) -> float:
-    """The minimum of seconds by which the clock was set back since the last line of ``history`` was written; 0: it was not."""
-    return max(0.0, _latest(history) - now)
+def set_back(history: Path, now: float, ended: float | None = None) -> float:
+    """The minimum of seconds by which the clock was set back since the last line of ``history`` was written; 0: it was not.
+
+    If the last run ``ended`` before that line (None: it was killed), the clock was set back before that run, which knew it.
+    """
+    return max(0.0, min(_latest(history), inf if ended is None else ended) - now)
 
 
 def warning(seconds: float) -> str:

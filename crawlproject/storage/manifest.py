@@ -53,6 +53,9 @@ class Manifest:
             if self.found:
                 self._refuse_another_crawl()
 
+        ended = self.found.get("finished")
+        self.last_ended: float | None = float(ended) if isinstance(ended, int | float) else None  # None: it was killed
+
     @property
     def resumed(self) -> bool:
         """Whether the folder already held this crawl."""

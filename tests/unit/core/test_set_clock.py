@@ -45,6 +45,23 @@ def test_no_host_waits_longer_than_it_would_have(tmp_path: Path, frontier: str, 
 
 
 @pytest.mark.parametrize("frontier", ["memory", "disk"])
+def test_the_clock_is_set_back_once_however_often_the_crawl_is_resumed(tmp_path: Path, frontier: str) -> None:
+    crawl = opened(tmp_path / "crawl", THEN, frontier)
+    for host in ("a", "b"):
+        crawl.frontier.put(CrawlUrl(f"http://{host}.example/next", 1.0))
+    for _ in range(2):
+        crawl.fail(taken(crawl, THEN), "http 429", Fetch(429, THEN, 0.5, asked_rest=200.0))
+    crawl.close("shutdown", THEN)
+    now, warned = THEN - 3_600.0, []
+    for seconds in range(3):
+        again = opened(tmp_path / "crawl", now + seconds, frontier)
+        warned.append(len(again.folder.warnings))
+        assert again.take(now + 199.0) is None
+        again.close("shutdown", now + seconds)
+    assert warned == [1, 0, 0]
+
+
+@pytest.mark.parametrize("frontier", ["memory", "disk"])
 def test_no_url_is_held_longer_than_it_would_have_been(tmp_path: Path, frontier: str) -> None:
     crawl = opened(tmp_path / "crawl", THEN, frontier)
     visits = {taken(crawl, THEN).url: seconds for seconds in (3_600.0, -3_600.0)}
