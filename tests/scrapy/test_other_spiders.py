@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from support.crawling import ROOT, environment
+from support.crawling import QUICK, ROOT, environment, scrapy
 from support.webs import HTML, DictWeb, page
 
 from crawlproject.http.virtual_web_server import AccessLog, read_log, running
@@ -168,3 +168,12 @@ def test_requests_wait_in_jobdir_over_a_stop(tmp_path: Path, web: DictWeb) -> No
     urls = [entry[1] for entry in first["seen"] + second["seen"]]
     assert first["stats"]["finish_reason"] == "closespider_pagecount"
     assert {"http://a.example/one", "http://a.example/two", "POST"} <= set(urls)
+
+
+def test_scrapy_shell_fetches(web: DictWeb) -> None:
+    """The shell makes its engine before the event loop runs."""
+    with running(web) as server:
+        code = "print(response.status, response.url)"
+        done = scrapy("shell", "http://a.example/one", "-c", code, port=server.port, **QUICK)
+    assert "200 http://a.example/one" in done.stdout, done.stderr
+    assert done.returncode == 0 and "Traceback" not in done.stderr
