@@ -160,6 +160,8 @@ def _crawling(stored: StoredCrawl, most: int, settings: Mapping[str, Any]) -> Ca
                 before = _pages(stored)
                 info = read_info(stored.folder)
                 chosen = {**stored_settings(info), **settings, "CRAWL_MAX_SECONDS": SECONDS}
+                if chosen.get("CRAWL_REVISIT"):  # such a crawl does not end after CRAWL_MAX_PAGES
+                    chosen["CRAWL_REVISIT_ROUND"] = min(pages, left)
                 try:
                     crawl(stored_topic(stored.folder), stored.folder, ordering=info.ordering, progress=False,
                           **{**chosen, "CRAWL_MAX_PAGES": before + min(pages, left)})  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -104,3 +105,18 @@ def test_without_the_package_the_command_says_what_to_do(
     monkeypatch.setitem(sys.modules, "mcp", None)
     assert invoke(McpCommand(), folder) == 2
     assert "scrapy mcp needs mcp: pip install" in capsys.readouterr().err
+
+
+def test_a_bounded_crawl_of_a_collection_that_is_visited_again(folder: Path, tmp_path: Path) -> None:
+    """Its pages are no limit to a crawl with revisits, and the last round left its own size in the folder."""
+    visited = tmp_path / "visited"
+    shutil.copytree(folder, visited)
+    assert scrapy("revisit", visited, "--pages", 20, POLITENESS_MIN_DELAY=0, POLITENESS_FACTOR=0).returncode == 0
+    fetches = len(history(visited))
+
+    async def talk(client: Client) -> None:
+        asked = (await client.call_tool("crawl", {"pages": 3})).structured_content
+        assert asked and 0 < asked["new_pages"] <= 3 and asked["left"] == 5 - asked["new_pages"]
+
+    converse(visited, talk, "--crawl", "5", *IMPOLITE)
+    assert len(history(visited)) == fetches + 3
