@@ -20,6 +20,7 @@ from crawlproject.records import (
     CLICKED,
     CLIQUE,
     CRAWL_DELAY,
+    LISTINGS,
     NEEDS_BROWSER,
     NEW_TEXT,
     NOTHING_NEW,
@@ -147,6 +148,8 @@ def _fetched(found: UrlStatus, visit: Visit) -> Iterable[str | Table | LinkRows]
 def _outcome(visit: Visit) -> str:
     if visit.redirect:
         return f"a redirect to {visit.redirect}"
+    if visit.is_listing:
+        return f"a {visit.kind if visit.kind in LISTINGS else 'list'} with {counted(visit.links, 'link')}, and no page"
     if visit.error and not visit.title:
         return f"no page: {visit.error}"
     title = f"“{visit.title}”, " if visit.title else ""

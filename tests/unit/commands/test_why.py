@@ -116,6 +116,12 @@ def test_a_seed_a_redirect_and_an_error(folder, capsys) -> None:
     assert "Result: no page: http 404." in output(folder, "http://gone.example/", capsys)
 
 
+@pytest.mark.parametrize("kind", ["feed", "sitemap"])
+def test_a_list_of_links_that_is_no_page(write_crawl, page, tmp_path, capsys, kind: str) -> None:
+    path = write_crawl(tmp_path / "run", [page(REEF, md5="", title="", links=3, kind=kind)])
+    assert f"Result: a {kind} with 3 links, and no page.\n" in output(path, REEF, capsys)
+
+
 def test_a_url_that_waits(folder, capsys) -> None:
     out = output(folder, WAITING, capsys)
     assert "Waits with score 0.15: 1 of 4 waiting URLs come before it." in out
