@@ -100,7 +100,7 @@ class Tree:
         assert str(folder / "report.html") in said
         assert "Fetched: number" in said
         assert "Waits with score" in said
-        assert "Refused: " in said or "Never seen" in said
+        assert "Refused (" in said or "Never seen" in said
 
 
 def refused_urls(folder: Path) -> Iterator[str]:

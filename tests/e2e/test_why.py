@@ -53,7 +53,7 @@ def why(folder: Path, path: str) -> str:
 
 def test_refused_by_a_rule_also_without_a_sample(web: Path) -> None:
     folder = crawled(web, "refused", CRAWL_MAX_PAGES=6, CRAWL_SITE_BUDGET=0, CRAWL_ALLOWED_DOMAINS="reef.example")
-    assert "Refused: robots/forbidden" in why(folder, "/private/x.html")
+    assert "Refused (robots/forbidden): robots.txt forbids it." in why(folder, "/private/x.html")
     refused = json.loads((folder / "refused.json").read_text())
     (folder / "refused.json").write_text(json.dumps({**refused, "samples": {}}))
     assert "the trap rule too_long refuses it (trap/too_long" in why(folder, "/" + "long" * 80)
@@ -67,7 +67,7 @@ def test_refused_by_a_rule_also_without_a_sample(web: Path) -> None:
 
 def test_a_seed_that_may_not_enter(web: Path) -> None:
     folder = crawled(web, "outside", code=2, CRAWL_ALLOWED_DOMAINS="other.example")
-    assert "Refused: scope/domain" in why(folder, "/")
+    assert "Refused (scope/domain): outside CRAWL_ALLOWED_DOMAINS." in why(folder, "/")
     (folder / "refused.json").unlink()
     told = why(folder, "/")
     assert "It is a seed, and was not fetched." in told and "scope/domain" in told

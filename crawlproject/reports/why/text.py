@@ -91,7 +91,9 @@ def _sentences(found: UrlStatus, causes: Sequence[Cause]) -> Iterable[str | Tabl
     elif found.refused:
         for refusal in found.refused:
             parent = dict(refusal.samples)[found.url[:SHOWN]]
-            yield f"Refused: {refusal.reason} ({counted(refusal.count, 'link')} in all)."
+            yield f"Refused ({refusal.reason}): {_meaning(refusal.reason) or 'nothing more is known'}."
+            if refusal.count > 1:
+                yield f"The crawl refused {refusal.count:,} links for this reason."
             yield f"Found on {parent}" if parent else "It is a seed, or a spider requested it."
     elif frontier:
         yield "Left the frontier without a fetch: it was refused when its turn came."
@@ -155,6 +157,13 @@ def _outcome(visit: Visit) -> str:
     title = f"“{visit.title}”, " if visit.title else ""
     kept = "" if visit.md5 else f", not stored ({visit.error})"
     return f"{title}of relevance {visit.relevance:.3f}, with {counted(visit.links, 'link')}{kept}"
+
+
+def _meaning(reason: str) -> str:
+    """Why a link was refused, in the words of the report; empty if they are unknown."""
+    from crawlproject.reports.evidence import WORDS  # takes long to import, and only this asks for it
+
+    return WORDS.get(reason, "")
 
 
 def _findings(found: UrlStatus, visit: Visit) -> Iterable[str]:

@@ -131,7 +131,8 @@ def test_a_url_that_waits(folder, capsys) -> None:
 
 def test_refused_links(folder, capsys) -> None:
     out = output(folder, "http://deep.example/", capsys)
-    assert "Refused: trap/too_deep (2 links in all)." in out and f"Found on {HUB}" in out
+    why_refused = "Refused (trap/too_deep): too many links away from a seed (TRAP_MAX_DEPTH).\n"
+    assert f"{why_refused}The crawl refused 2 links for this reason.\nFound on {HUB}" in out
     assert "It is a seed, or a spider requested it." in output(folder, "http://deeper.example/", capsys)
     out = output(folder, "http://forbidden.example/", capsys)
     assert "Left the frontier without a fetch" in out
