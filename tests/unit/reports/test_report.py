@@ -354,7 +354,7 @@ def test_duplicates_spam_blocks_and_rules_are_reported(report_of, page, tmp_path
     report = report_of(
         visits, refused={"counts": {"host/given_up": 2}, "samples": {}}, settings={"politeness_min_delay": 1}
     )
-    assert "1 of 5 stored pages have the same text as an earlier page" in report.words and "line 2" in report.words
+    assert "1 of 5 stored pages have the same text as an earlier page, so their links came last. line 2" in report.words
     assert "a.example param view holds 12 0" in report.words
     assert "0.93 Casino line 3 clique 0.70, hidden 0.90" in report.words
     assert "1 page belongs to sites in the neighbourhood of a link farm (sign clique). line 3" in report.words
