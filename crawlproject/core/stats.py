@@ -71,8 +71,8 @@ class CrawlStats:
 
     @property
     def fetches(self) -> int:
-        """Fetches finished, over all resumes."""
-        return len(self._folder.history)
+        """Fetches finished, over all resumes, visits to known pages included."""
+        return self._folder.history.lines
 
     @property
     def errors(self) -> int:

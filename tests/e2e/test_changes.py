@@ -58,6 +58,8 @@ def test_a_round_tells_what_has_become_of_the_pages(folder: Path, tmp_path: Path
     shown = {line.split()[1]: int(line.split()[0]) for line in out.splitlines()[1:-1]}
     assert shown == {"same": 11, "changed": 1, "new": 1, "missing": 1, "gone": 0, "moved": 0}
     assert out.startswith("14 pages visited in ") and out.splitlines()[-1].startswith("next due: ")
+    lines = len(history(folder))
+    assert json.loads((folder / "finished.json").read_text())["fetches"] == lines == PAGES + 1 + 14
     manifest = json.loads((folder / "crawl.json").read_text())
     assert (manifest["ordering"], manifest["reason"]) == ("dom", "round over")
     assert manifest["settings"]["crawl_revisit"] == "adaptive" and manifest["settings"]["crawl_max_pages"] == 40
