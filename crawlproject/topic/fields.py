@@ -211,10 +211,12 @@ def read_toml(text: str, most: int) -> tuple[dict[str, object], list[str]]:
             what, _, where = str(error).rpartition(" (at ")
             where = where.rstrip(")").replace("end of document", f"line {text.rstrip().count(chr(10)) + 1}")
             faults.append(f"{where}: not TOML ({what})")
-            found = re.match(r"line (\d+)", where)
+            found = re.match(r"line (\d+)(?:, column (\d+))?", where)
             number = int(found[1]) - 1 if found else -1
             if not 0 <= number < len(lines) or not _is_statement(lines[number]):
                 break
+            if found and found[2] and not lines[number][: int(found[2]) - 1].strip():
+                break  # the line is as it should be: something above it is still open
             lines[number] = ""
     return {}, faults
 

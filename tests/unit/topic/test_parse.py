@@ -126,6 +126,12 @@ def test_a_wrong_text_is_one_message_with_file_field_and_wish(text: str, parts: 
         assert jargon not in message
 
 
+def test_a_fault_of_the_whole_text_is_told_once() -> None:
+    with pytest.raises(BadTopic) as error:
+        parse_topic('keywords = ["sun"\nseeds = []\n', "t.toml")
+    assert str(error.value).count("not TOML") == 1 and "t.toml: line 2, column 1: not TOML" in str(error.value)
+
+
 def test_a_long_list_of_mistakes_is_cut() -> None:
     with pytest.raises(BadTopic, match=r"targets\[4\].*; and 95 more$") as error:
         parse_topic(MINIMAL + f"targets = {['x'] * 100}", "t.toml")
