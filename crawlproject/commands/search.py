@@ -23,6 +23,7 @@ class SearchCommand(Subcommand):
     description = (
         "Print the pages of a crawl that match QUERY, best first, by title, text, the anchor that led to the page, and "
         'relevance to the topic. Words are alternatives; +word, -word, "a phrase" and title:word are supported. '
+        "Put -- before a query that begins with a dash. "
         f"Requires an index: {program} index CRAWL_DIR. Exit code 2: there is no index, or it is damaged."
     )
     examples = ("search crawls/reefs '\"coral reef\" +bleaching -aquarium'",)

@@ -172,3 +172,12 @@ def test_searches_are_logged_and_what_was_not_found_is_proposed_and_added_if_ask
     capsys.readouterr()
     assert invoke(TopicCommand(), "searches", topic, crawl, *options, "--add", "whales") == 2
     assert "expected some of: mangrove" in capsys.readouterr().err
+
+
+def test_a_query_that_begins_with_a_dash(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Without --, it is taken for an option: -shop for -s hop."""
+    crawl = a_crawl(tmp_path / "crawl", an_item(0, "coral shop"), an_item(1, "coral reef"))
+    index(crawl, capsys)
+    assert "Put -- before a query that begins with a dash." in " ".join(scrapy("search", "--help").stdout.split())
+    shown = scrapy("search", crawl, "--limit", 5, "--", "-shop coral")
+    assert shown.returncode == 0 and "1 to 1 of 1 page" in shown.stdout, shown.stderr
