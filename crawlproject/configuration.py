@@ -49,6 +49,7 @@ _PARAMETERS = "ordering_parameters"  # not a setting: the field that collects th
 _FORGOTTEN = "CRAWL_", "POLITENESS_", "FRONTIER_"  # prefixes that people leave out
 _LONG_NAME = 10  # letters; in a name of at least this length, two letters may be wrong
 _SHOULD = re.compile(r"\b(?:Input|String|List|Value) should\b")  # how messages of pydantic begin
+_WRONG = "Value error, "  # how pydantic announces a message of ours
 
 _models: list[type[Options]] = []  # one, of all settings, once ``set_models`` has been called
 
@@ -189,7 +190,7 @@ def setting_wish(name: str, value: Any) -> str:
     try:
         read_options({name: value})
     except BadSetting as wrong:
-        return f"{name} {_SHOULD.sub('must', wrong.wish)}"
+        return f"{name} {wrong.wish}"
     return ""
 
 
@@ -211,5 +212,6 @@ def _warn_of_old_name(name: str) -> None:
 
 def _bad_setting(invalid: ValidationError) -> BadSetting:
     first, *others = invalid.errors()
-    wishes = dict.fromkeys([first["msg"], *(other["msg"] for other in others if other["loc"][0] == first["loc"][0])])
+    of_one = [first, *(other for other in others if other["loc"][0] == first["loc"][0])]
+    wishes = dict.fromkeys(_SHOULD.sub("must", error["msg"].removeprefix(_WRONG)) for error in of_one)
     return BadSetting(f"setting {str(first['loc'][0]).upper()}", f"{' or '.join(wishes)}, not {first['input']!r}")
