@@ -55,7 +55,7 @@ class HttpDownloadHandler(AiohttpDownloadHandler):
     """
 
     experimental: ClassVar[bool] = False
-    lazy: ClassVar[bool] = True  # `scrapy shell` makes its engine before the event loop runs
+    lazy: bool = True  # `scrapy shell` makes its engine before the event loop runs
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
