@@ -109,8 +109,11 @@ class Preview:
             landed = visit.redirect
             visit = visits[landed]
         if visit is None or not visit.md5:
+            from crawlproject.reports.evidence import meaning  # takes long to import
+
             refusal = refused.get(url, refused.get(visit.redirect, "") if visit else "")
-            return SeedPreview(url, visit, refusal if visit else self._found(url, refusal), landed)
+            refusal = refusal if visit else self._found(url, refusal)
+            return SeedPreview(url, visit, refusal, landed, why=meaning((visit and visit.error) or refusal))
         page = self._reader.read(landed, pages.load(landed))
         return SeedPreview(url, visit, "", landed, self._judge.judge(page))
 

@@ -44,7 +44,8 @@ class Weakness:
 
 @dataclass(frozen=True, slots=True)
 class SeedPreview:
-    """A fetched URL. ``visit`` is None if it was not fetched, and ``refusal`` says why ("": timeout).
+    """A fetched URL. ``visit`` is None if it was not fetched, and ``refusal`` says why ("": timeout); ``why`` says in words
+    why there is no page, if there are words for it.
 
     ``landed`` is the end of its redirects, ``page`` the judged page found there, or None.
     """
@@ -54,6 +55,7 @@ class SeedPreview:
     refusal: str = ""
     landed: str = ""
     page: Page | None = None
+    why: str = ""
 
 
 def weak_as_written(topic: Topic, options: Options, analyzer: Analyzer) -> Iterator[Weakness]:
@@ -165,21 +167,23 @@ def _trouble(seed: SeedPreview) -> tuple[str, str] | None:
     """Why a seed is not a page, and a possible remedy; None if it is a page."""
     if seed.visit is None and not seed.refusal:
         return "timed out", "try again, or open it in a browser"
+    words = f"{seed.why} ({{}})" if seed.why else "{}"
     if seed.visit is None:
         if seed.refusal == NO_SUCH_HOST:
             return "its host cannot be found", "check how it is spelled"
         if seed.refusal == "robots/unreachable":
             return "its server does not answer", "open it in a browser; if it works there, try again"
         if seed.refusal.startswith("robots/"):
-            return f"is refused: {seed.refusal}", "choose a page that robots.txt lets crawlers fetch"
+            return f"is refused: {words.format(seed.refusal)}", "choose a page that robots.txt lets crawlers fetch"
         return (
-            f"is refused: {seed.refusal}",
+            f"is refused: {words.format(seed.refusal)}",
             "choose another page, or change the setting behind it (docs/crawl-folder.md)",
         )
     if seed.visit is not None and seed.visit.error == NEEDS_BROWSER:
         return "needs a browser: its text is made by scripts", f"{_BROWSER}, or choose a page with text"
     if seed.page is None:
-        return f"is not a page: {seed.visit.error or f'http {seed.visit.status}'}", "choose a page that exists"
+        outcome = seed.visit.error or f"http {seed.visit.status}"
+        return f"is not a page: {words.format(outcome)}", "choose a page that exists"
     return None
 
 

@@ -95,6 +95,7 @@ def test_a_check_names_what_is_weak(weak: Path) -> None:
         (SEEDS[2], "warning"),  # a ring of hobbies
         ("keywords", "hint"),  # absent from the few pages
     }
+    assert any(each["what"] == "is not a page: there is no such page (http 404)" for each in found["weaknesses"])
 
 
 def test_a_host_that_does_not_exist_is_told_as_that(tmp_path: Path) -> None:

@@ -65,6 +65,15 @@ def test_seeds_that_are_no_pages() -> None:
     assert fetched(topic(), [dead, probed(SEEDS[1])]) == [("warning", SEEDS[0])]
 
 
+def test_why_a_seed_is_no_page_is_said_in_words() -> None:
+    silent = Visit(SEEDS[0], 0, 1.0, error="CannotResolveHostError")
+    barred = SeedPreview(SEEDS[1], refusal="robots/forbidden", why="robots.txt forbids it")
+    seeds = [SeedPreview(SEEDS[0], silent, why="the name of the host has no address"), barred]
+    said = [weak.what for weak in weak_as_fetched(topic(), OPTIONS, ANALYZER, seeds, [])]
+    assert said[0] == "is not a page: the name of the host has no address (CannotResolveHostError)"
+    assert said[1] == "is refused: robots.txt forbids it (robots/forbidden)"
+
+
 def test_without_a_network_the_spelling_of_seeds_is_not_blamed() -> None:
     unknown = [SeedPreview(seed, refusal=NO_SUCH_HOST) for seed in SEEDS]
     [weak] = weak_as_fetched(topic(), OPTIONS, ANALYZER, unknown, [])
