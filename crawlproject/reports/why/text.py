@@ -153,17 +153,18 @@ def _outcome(visit: Visit) -> str:
     if visit.is_listing:
         return f"a {visit.kind if visit.kind in LISTINGS else 'list'} with {counted(visit.links, 'link')}, and no page"
     if visit.error and not visit.title:
-        return f"no page: {visit.error}"
+        words = _meaning(visit.error)
+        return f"no page: {visit.error}{f' ({words})' if words else ''}"
     title = f"“{visit.title}”, " if visit.title else ""
     kept = "" if visit.md5 else f", not stored ({visit.error})"
     return f"{title}of relevance {visit.relevance:.3f}, with {counted(visit.links, 'link')}{kept}"
 
 
 def _meaning(reason: str) -> str:
-    """Why a link was refused, in the words of the report; empty if they are unknown."""
-    from crawlproject.reports.evidence import WORDS  # takes long to import, and only this asks for it
+    """Why a link was refused, or a fetch brought no page, in the words of the report; empty if they are unknown."""
+    from crawlproject.reports.evidence import meaning  # takes long to import, and only this asks for it
 
-    return WORDS.get(reason, "")
+    return meaning(reason)
 
 
 def _findings(found: UrlStatus, visit: Visit) -> Iterable[str]:

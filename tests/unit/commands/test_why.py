@@ -113,7 +113,7 @@ def test_a_seed_a_redirect_and_an_error(folder, capsys) -> None:
     history.write_text(history.read_text().replace('"score": 1.0', '"score": 1e+18', 1))
     assert "It is a seed; seeds come before all links.\n" in output(folder, SEED, capsys)
     assert f"Result: a redirect to {REEF}." in output(folder, "http://old.example/", capsys)
-    assert "Result: no page: http 404." in output(folder, "http://gone.example/", capsys)
+    assert "Result: no page: http 404 (there is no such page)." in output(folder, "http://gone.example/", capsys)
 
 
 @pytest.mark.parametrize("kind", ["feed", "sitemap"])
