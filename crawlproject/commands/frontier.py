@@ -153,6 +153,9 @@ def _peek(place: FrontierPlace, top: int, host: str | None, as_json: bool) -> No
     if as_json:
         _print_json([_record(record) for record in best])
         return
+    if host is not None and not best:
+        print(f"No URL of {host} waits.")
+        return
     _print_table(
         ["score", "depth", "URL", "found on"],
         [(f"{record.score:.4g}", str(record.depth), _shown(record), record.parent or "") for record in best],
@@ -278,15 +281,21 @@ def _sentences(found: QueuePosition, why_waits: str) -> Iterable[str]:
 
 
 def _record(record: CrawlUrl) -> dict[str, Any]:
-    return {"url": _shown(record), "score": record.score, "depth": record.depth, "parent": record.parent}
+    place = {"score": record.score, "depth": record.depth, "parent": record.parent}
+    return {"url": _spelled(record), "kind": record.kind, **place}
 
 
 def _shown(record: CrawlUrl) -> str:
+    """The URL, and what else than the page it is fetched for, such as a revisit."""
+    return f"{_spelled(record)} ({record.kind})" if record.variant and not record.request else _spelled(record)
+
+
+def _spelled(record: CrawlUrl) -> str:
     """The URL; for a request of another spider, with its method unless that is GET."""
     import orjson
 
     if not record.request:
-        return record.key
+        return record.url
     fields = orjson.loads(record.request)
     return fields["url"] if fields["method"] == "GET" else f"{fields['method']} {fields['url']}"
 

@@ -23,7 +23,7 @@ from crawlproject.frontier.base import Frontier
 from crawlproject.frontier.factory import open_frontier
 from crawlproject.frontier.views.open import read_frontier
 from crawlproject.frontier.views.view import best_waiting, host_rows, place_of
-from crawlproject.records import CrawlUrl, Topic
+from crawlproject.records import REVISIT, CrawlUrl, Topic
 from crawlproject.storage.crawl_files import FolderLock
 from crawlproject.storage.manifest import Manifest
 
@@ -119,6 +119,19 @@ def test_peek(crawl: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert [record["url"] for record in asked(capsys, "peek", crawl, host="b.example")] == [url("b", 1), url("b", 0)]
     assert run("peek", crawl, top=1) == 0
     assert "... and 3 more URLs" in capsys.readouterr().out
+    assert run("peek", crawl, host="nobody.example") == 0
+    assert capsys.readouterr().out == "No URL of nobody.example waits.\n"
+
+
+def test_peek_names_the_url_of_a_revisit_and_not_its_key(
+    kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    opened(kind, tmp_path / "frontier").put(CrawlUrl(url("a", 1), score=0.5, kind=REVISIT, variant="7"))
+    [record] = asked(capsys, "peek", tmp_path)
+    assert (record["url"], record["kind"]) == (url("a", 1), "revisit")
+    assert run("peek", tmp_path) == 0
+    out = capsys.readouterr().out
+    assert f"{url('a', 1)} (revisit)" in out and "#" not in out
 
 
 @pytest.mark.parametrize(
