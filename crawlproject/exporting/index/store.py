@@ -84,6 +84,8 @@ def open_store(crawl_dir: Path, state: IndexState) -> tantivy.Index:
     except ValueError as damage:
         if any(f"(os error {number})" in str(damage) for number in _FULL):
             raise StorageFailed(f"cannot write the index in {folder}: {damage}") from None
+        if _LOCK in str(damage):
+            raise StorageFailed(f"cannot write the index in {folder} ({damage}); is the folder read-only?") from None
         raise damaged(crawl_dir, damage) from None
     index.register_tokenizer(_TERMS, analyzer(state.language))
     return index
@@ -98,7 +100,7 @@ def open_to_search(crawl_dir: Path, state: IndexState) -> tuple[tantivy.Index, t
     folder = crawl_dir / FOLDER / "pages"
     try:
         return open_store(crawl_dir, state), None
-    except BadCrawlDir as refused:
+    except StorageFailed as refused:
         if _LOCK not in str(refused):
             raise
     try:
@@ -181,11 +183,9 @@ def remove_folder(folder: Path) -> None:
 
 
 def damaged(crawl_dir: Path, damage: Exception) -> BadCrawlDir:
-    """Return the error for an index that cannot be read, or whose folder cannot be written."""
+    """Return the error for an index that cannot be read."""
     if isinstance(damage, PermissionError):
         return unreadable(crawl_dir / FOLDER, damage)
-    if _LOCK in str(damage):
-        return BadCrawlDir(str(crawl_dir / FOLDER), f"cannot be written ({damage}); is the folder read-only?")
     return BadCrawlDir(
         str(crawl_dir / FOLDER), f"the index cannot be read ({damage}); {program} index --rebuild creates a new one"
     )

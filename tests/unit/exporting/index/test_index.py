@@ -14,8 +14,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from support.crawling import ROOT
+from support.invoking import invoke
 from support.items import a_crawl, add, an_item
 
+from crawlproject.commands.index import IndexCommand
 from crawlproject.errors import BadCrawlDir, StorageFailed
 from crawlproject.exporting.index import is_behind, search, update
 
@@ -327,8 +329,9 @@ def test_a_folder_in_which_nothing_can_be_written_is_searched_all_the_same(tmp_p
     before = sorted(path.name for path in pages.iterdir())
     assert found(crawl, "coral") == [0]
     assert sorted(path.name for path in pages.iterdir()) == before
-    with pytest.raises(BadCrawlDir, match="cannot be written"):
+    with pytest.raises(StorageFailed, match="cannot write the index"):
         update(crawl)
+    assert invoke(IndexCommand(), crawl) == 3, "as report and map"
 
 
 def test_versions_replace_and_what_is_taken_back_leaves(tmp_path: Path) -> None:
