@@ -43,14 +43,15 @@ class SearchCommand(Subcommand):
         if opts.limit < 1 or opts.offset < 0:
             raise UsageError("--limit must be at least 1, and --offset 0", print_help=False)
         with reporting_errors(self):
-            from crawlproject.exporting.index import is_behind, is_behind_vectors, search
+            from crawlproject.exporting.index import has_vectors, is_behind, is_behind_vectors, search
             from crawlproject.language_models.embeddings import search_model
             from crawlproject.opening import indexed_folder
             from crawlproject.reports.console import print_hits
             from crawlproject.storage.searches import note_search
 
             folder = indexed_folder(args[0])
-            found = search(folder, query, opts.limit, opts.offset, model=search_model(self.search_model))
+            model = search_model(self.search_model)
+            found = search(folder, query, opts.limit, opts.offset, model=model)
             if not opts.offset:
                 note_search(folder, query, found.total, time.time())
             if opts.json:
@@ -61,5 +62,8 @@ class SearchCommand(Subcommand):
                 if is_behind(folder) or behind:
                     command = f"{program} index {args[0]}{behind}"
                     print(f"The crawl has pages that are not indexed; run: {command}", file=sys.stderr)
+            if model is not None and not has_vectors(folder):
+                command = f"{program} index {args[0]} --vectors"
+                print(f"Searched by words alone: the index has no vectors for SEARCH_MODEL; run: {command}", file=sys.stderr)
             if found.note:
                 print(visible(f"{program}: {found.note}"), file=sys.stderr)

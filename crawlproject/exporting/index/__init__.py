@@ -9,7 +9,7 @@ All may be called during the crawl, from any thread or process. The index is bui
 (``docs/adr/0067-vectors-in-a-mapped-file.md``).
 """
 
-from crawlproject.exporting.index.hybrid import is_behind_vectors, noted, search, search_words
+from crawlproject.exporting.index.hybrid import has_vectors, is_behind_vectors, noted, search, search_words
 from crawlproject.exporting.index.search import Hit, SearchResult
 from crawlproject.exporting.index.store import is_behind
 from crawlproject.exporting.index.update import Updated, update
@@ -18,6 +18,7 @@ __all__ = [
     "Hit",
     "SearchResult",
     "Updated",
+    "has_vectors",
     "is_behind",
     "is_behind_vectors",
     "noted",

@@ -77,6 +77,11 @@ def _reader(crawl_dir: Path, state: VectorState, changed: int) -> VectorReader:
     return VectorReader(crawl_dir, state)
 
 
+def has_vectors(crawl_dir: Path) -> bool:
+    """Whether the index has vectors. Raises ``BadCrawlDir``."""
+    return read_vector_state(crawl_dir) is not None
+
+
 def is_behind_vectors(crawl_dir: Path) -> bool:
     """Whether there are vectors, and the crawl has stored pages since. Raises ``BadCrawlDir``."""
     state, items = read_vector_state(crawl_dir), crawl_dir / "items.jsonl"

@@ -174,6 +174,15 @@ def test_searches_are_logged_and_what_was_not_found_is_proposed_and_added_if_ask
     assert "expected some of: mangrove" in capsys.readouterr().err
 
 
+def test_a_model_without_vectors_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    crawl = a_crawl(tmp_path / "crawl", an_item(0, "coral reef"))
+    index(crawl, capsys)
+    assert invoke(SearchCommand(), crawl, "coral", "-s", "SEARCH_MODEL=minishlab/potion-base-8M", "--json") == 0
+    out, err = capsys.readouterr()
+    assert json.loads(out)["total"] == 1
+    assert "the index has no vectors for SEARCH_MODEL" in err and f"index {crawl} --vectors" in err
+
+
 def test_a_query_that_begins_with_a_dash(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Without --, it is taken for an option: -shop for -s hop."""
     crawl = a_crawl(tmp_path / "crawl", an_item(0, "coral shop"), an_item(1, "coral reef"))
