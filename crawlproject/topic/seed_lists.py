@@ -7,8 +7,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from xml.etree import ElementTree
 
-from crawlproject.errors import BadInput
+from crawlproject.errors import BadInput, InvalidUrl
+from crawlproject.urls.canonical import canonical_url, with_scheme
 
+_QUOTED = 200  # most characters of an entry in a message
 _OF_OUTLINE = ("htmlUrl", "url", "xmlUrl")  # attributes of OPML: the page rather than its feed
 
 
@@ -16,24 +18,24 @@ def read_seed_list(place: str) -> list[str]:
     """The distinct URLs in a file, or on standard input (``-``), as they are written.
 
     Text has one URL per line; text after a space, and lines that begin with ``#``, are comments. XML is OPML or a sitemap
-    (https://www.sitemaps.org/protocol.html). Raises ``BadInput``, also if there is no URL.
+    (https://www.sitemaps.org/protocol.html). Raises ``BadInput`` for what is no URL, with its line, and if there is no URL.
     """
     try:
         data = sys.stdin.buffer.read() if place == "-" else Path(place).read_bytes()
     except OSError as error:
         raise BadInput(f"list of seeds {place}", f"cannot be read: {error}") from None
     is_xml = data.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"<")
-    found = list(dict.fromkeys(_of_xml(data, place) if is_xml else _of_lines(data)))
+    found = list(dict.fromkeys(_of_xml(data, place) if is_xml else _of_lines(data, place)))
     if not found:
         raise BadInput(f"list of seeds {place}", "expected a URL a line, OPML or a sitemap; it has no URL")
     return found
 
 
-def _of_lines(data: bytes) -> Iterator[str]:
-    for line in data.decode("utf-8-sig", "replace").splitlines():
+def _of_lines(data: bytes, place: str) -> Iterator[str]:
+    for number, line in enumerate(data.decode("utf-8-sig", "replace").splitlines(), start=1):
         words = line.split()
         if words and not words[0].startswith("#"):
-            yield words[0]
+            yield _checked(words[0], line.strip(), f"list of seeds {place}, line {number}")
 
 
 def _of_xml(data: bytes, place: str) -> Iterator[str]:
@@ -43,7 +45,7 @@ def _of_xml(data: bytes, place: str) -> Iterator[str]:
         raise BadInput(f"list of seeds {place}", f"expected OPML or a sitemap: {damage}") from None
     if _local(root.tag) == "sitemapindex":
         raise BadInput(f"list of seeds {place}", "is an index of sitemaps; name one of those that it lists")
-    return _of_elements(root.iter())
+    return (_checked(url, url, f"list of seeds {place}") for url in _of_elements(root.iter()))
 
 
 def _of_elements(elements: Iterable[ElementTree.Element]) -> Iterator[str]:
@@ -53,6 +55,15 @@ def _of_elements(elements: Iterable[ElementTree.Element]) -> Iterator[str]:
                 yield url.strip()
         elif _local(element.tag) == "loc" and element.text:
             yield element.text.strip()
+
+
+def _checked(url: str, entry: str, place: str) -> str:
+    """The URL as it is written. Raises ``BadInput``, which quotes the entry."""
+    try:
+        canonical_url(with_scheme(url))
+    except InvalidUrl as wrong:
+        raise BadInput(place, f"expected a URL to crawl, not {entry[:_QUOTED]!r}: {wrong.why}") from None
+    return url
 
 
 def _local(tag: str) -> str:
