@@ -11,6 +11,8 @@ from crawlproject.urls.canonical import with_scheme
 from crawlproject.urls.post import canonical_request
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from crawlproject.frontier.views.view import FrontierView
     from crawlproject.reports.why.lookup import Cause, FrontierStatus
     from crawlproject.urls.canonical import Canonicalizer
@@ -39,8 +41,10 @@ def explain(folder: Path, asked: str, stream: TextIO, *, agent: str) -> None:
             depth=found.nearest + 1 if found.link_count else 0,
             known=status is not None, evicted=evicted, copied=found.copied, agent=agent,
         )  # fmt: skip
-    known = sentences(Asked(folder, info, found, frontier.find if frontier else None, time()))
-    print_url_status(found, stream, left_out, list(known))
+    known = list(sentences(Asked(folder, info, found, frontier.find if frontier else None, time())))
+    if found.visit is None and not seen and not found.refused:
+        known += [f"The crawl knows {spelling}" for spelling in _other_spellings(folder, url, info.seeds)]
+    print_url_status(found, stream, left_out, known)
 
 
 def canonical_in(folder: Path, asked: str) -> str:
@@ -62,6 +66,19 @@ def _knows(folder: Path, url: str) -> bool:
 
     visited = any(visit.url == url for visit in read_visits(folder))
     return visited or any(url in targets for _, targets in read_links(folder))
+
+
+def _other_spellings(folder: Path, url: str, seeds: Collection[str]) -> list[str]:
+    """Those of the URLs with another scheme than ``url``, or with or without its last slash, that the crawl has come across."""
+    from crawlproject.storage.read import read_links, read_visits
+
+    scheme, _, rest = url.partition("://")
+    shorter = rest.removesuffix("/")
+    ends = [rest, shorter if rest != shorter else f"{rest}/"] if "/" in shorter and "?" not in rest else [rest]
+    spellings = [f"{each}://{end}" for each in (scheme, "https" if scheme == "http" else "http") for end in ends][1:]
+    found = {visit.url for visit in read_visits(folder) if visit.url in spellings}
+    found |= {target for _, targets in read_links(folder) for target in targets if target in spellings}
+    return [spelling for spelling in spellings if spelling in found or spelling in seeds]
 
 
 def canonicalizer_of(folder: Path) -> Canonicalizer:

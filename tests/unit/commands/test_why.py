@@ -146,6 +146,15 @@ def test_links_to_a_url_that_went_nowhere_and_one_never_seen(folder, capsys) -> 
     assert "Never seen" in output(folder, "http://nobody.example/", capsys)
 
 
+def test_another_spelling_that_the_crawl_knows(folder, write_crawl, page, tmp_path, capsys) -> None:
+    assert "fetched pages have 2 links" in output(folder, "http://lost.example/", capsys)
+    assert output(folder, "https://lost.example/", capsys).endswith("\nThe crawl knows http://lost.example/\n")
+    path = write_crawl(tmp_path / "run", [page("https://reef.example/a/"), page("http://reef.example/b?c=d/")])
+    for asked, known in (("http://reef.example/a", True), ("https://reef.example/a", True), ("http://reef.example/", False)):
+        assert ("The crawl knows https://reef.example/a/\n" in output(path, asked, capsys)) is known
+    assert "The crawl knows" not in output(path, "http://reef.example/b?c=d", capsys)
+
+
 def test_without_journal_and_links_as_a_rehearsal_leaves_it(write_crawl, page, tmp_path, capsys) -> None:
     path = write_crawl(tmp_path / "run", [page(SEED, relevance=0.5)])
     assert "Fetched: number 1 of 1 fetches." in output(path, SEED, capsys)
