@@ -64,6 +64,9 @@ class SearchCommand(Subcommand):
                     print(f"The crawl has pages that are not indexed; run: {command}", file=sys.stderr)
             if model is not None and not has_vectors(folder):
                 command = f"{program} index {args[0]} --vectors"
-                print(f"Searched by words alone: the index has no vectors for SEARCH_MODEL; run: {command}", file=sys.stderr)
+                print(
+                    f"Searched by words alone: the index has no vectors for SEARCH_MODEL; run: {command}",
+                    file=sys.stderr,
+                )
             if found.note:
                 print(visible(f"{program}: {found.note}"), file=sys.stderr)

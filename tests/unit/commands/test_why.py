@@ -150,7 +150,11 @@ def test_another_spelling_that_the_crawl_knows(folder, write_crawl, page, tmp_pa
     assert "fetched pages have 2 links" in output(folder, "http://lost.example/", capsys)
     assert output(folder, "https://lost.example/", capsys).endswith("\nThe crawl knows http://lost.example/\n")
     path = write_crawl(tmp_path / "run", [page("https://reef.example/a/"), page("http://reef.example/b?c=d/")])
-    for asked, known in (("http://reef.example/a", True), ("https://reef.example/a", True), ("http://reef.example/", False)):
+    for asked, known in (
+        ("http://reef.example/a", True),
+        ("https://reef.example/a", True),
+        ("http://reef.example/", False),
+    ):
         assert ("The crawl knows https://reef.example/a/\n" in output(path, asked, capsys)) is known
     assert "The crawl knows" not in output(path, "http://reef.example/b?c=d", capsys)
 

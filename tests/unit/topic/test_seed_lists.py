@@ -43,7 +43,10 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         ("# nothing\n", "it has no URL"),
         ("http://a.example/\n\nmy old list\n", "list, line 3: expected a URL to crawl, not 'my old list': "),
-        ("<urlset><url><loc>mailto:a</loc></url></urlset>", "list: expected a URL to crawl, not 'mailto:a': neither http"),
+        (
+            "<urlset><url><loc>mailto:a</loc></url></urlset>",
+            "list: expected a URL to crawl, not 'mailto:a': neither http",
+        ),
         ("<opml><outline", "expected OPML or a sitemap"),
         ('<?xml version="1.0" encoding="klingon"?><opml/>', "expected OPML or a sitemap: unknown encoding"),
         ('<?xml version="1.0" encoding="utf-7"?><opml/>', "expected OPML or a sitemap: multi-byte encodings"),
