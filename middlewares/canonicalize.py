@@ -1,11 +1,16 @@
-"""Ensures that every request reaches the downloader with its canonical URL, wherever the request comes from."""
+"""Ensures that every request reaches the downloader with its canonical URL, wherever the request comes from. As it stands before
+all middlewares that refuse requests, it also says why ``scrapy fetch`` and ``scrapy shell`` bring nothing.
+"""
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
 
 from scrapy.exceptions import IgnoreRequest
+from scrapy.utils.spider import DefaultSpider
 
+from crawlproject.adapters.refused import Refused
 from crawlproject.adapters.running import AS_SPELLED, Component, count
 from crawlproject.configuration import read_options
 from crawlproject.errors import InvalidUrl
@@ -15,6 +20,7 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
 
+logger = logging.getLogger(__name__)
 _HTTP = ("http:", "https:")
 
 
@@ -39,3 +45,11 @@ class CanonicalizeMiddleware(Component):
             return None
         count(self.crawler, "canonicalize/respelled")
         return request.replace(url=url)
+
+    def process_exception(self, request: Request, exception: Exception) -> None:
+        """Log a refusal, for the spider of Scrapy's commands alone: Scrapy is silent about them, and a crawl counts its own."""
+        if isinstance(exception, Refused) and isinstance(self.crawler.spider, DefaultSpider):
+            from crawlproject.reports.evidence import meaning  # takes long to import
+
+            words = meaning(exception.reason)
+            logger.error("Refused (%s): %s%s", exception.reason, exception.url, words and f": {words}")

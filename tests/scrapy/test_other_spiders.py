@@ -177,3 +177,10 @@ def test_scrapy_shell_fetches(web: DictWeb) -> None:
         done = scrapy("shell", "http://a.example/one", "-c", code, port=server.port, **QUICK)
     assert "200 http://a.example/one" in done.stdout, done.stderr
     assert done.returncode == 0 and "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("command", [("fetch",), ("shell", "-c", "print(response)")])
+def test_commands_of_scrapy_say_why_a_url_is_refused(command: tuple[str, ...]) -> None:
+    done = scrapy(command[0], "http://127.0.0.1:9/", *command[1:])
+    assert done.returncode == 0 and "Traceback" not in done.stderr
+    assert "Refused (safety/port): http://127.0.0.1:9/: a port that web servers do not use" in done.stderr
