@@ -26,7 +26,7 @@ from crawlproject import commands
 from crawlproject.adapters.completion import SHELLS, script
 from crawlproject.adapters.earlier_scrapy import refuse_earlier
 from crawlproject.adapters.fetch_page import FetchCommand
-from crawlproject.adapters.subcommand import BAD_INPUT, HelpFormatter, Subcommand
+from crawlproject.adapters.subcommand import BAD_INPUT, INTERRUPTED, HelpFormatter, Subcommand
 from crawlproject.commands.crawl import CrawlCommand
 from crawlproject.errors import BadInput
 
@@ -85,7 +85,12 @@ _OWN: dict[str, type[ScrapyCommand]] = {"crawl": TopicCrawl, "fetch": FetchComma
 def main() -> None:
     """Run the command line; ends the process with its exit code."""
     os.environ.setdefault(ENVVAR, SETTINGS)  # crawls that a command starts read the same settings
-    sys.exit(run(sys.argv[1:]))
+    try:
+        code = run(sys.argv[1:])
+    except KeyboardInterrupt:  # while modules of the command are imported; later, the commands see to it
+        print(f"{PROGRAM}: interrupted", file=sys.stderr)
+        code = INTERRUPTED
+    sys.exit(code)
 
 
 def run(arguments: Sequence[str]) -> int:
