@@ -183,6 +183,11 @@ class Handover:
         return bool(self._awaited)
 
     @property
+    def has_saved(self) -> bool:
+        """Whether the next process of this worker is not new."""
+        return self._kept is not None
+
+    @property
     def is_scanning(self) -> bool:
         """Whether there is more to hand over."""
         return self._scan is not None
@@ -204,11 +209,13 @@ class Handover:
         """Save the members at the last complete handover, and which workers have handed over. Raises ``StorageFailed``.
 
         While hosts of a lost worker are to be inherited, the members stay those from before: if this process is killed, the
-        next one meets the loss again.
+        next one meets the loss again. A new worker saves nothing until then: its next process is new, too.
         """
+        if self._inherits and self._kept is None:
+            return
         if not self._awaited and self._scan is None:
             self._ready = self.epoch
-        if not self._inherits or self._kept is None:
+        if not self._inherits:
             self._kept = self._over
         content = Saved(self._kept, self._handed, self._ready).dump()
         if self._file is not None and content != self._content:

@@ -114,6 +114,8 @@ class Reception:
             self.applied = answer.inbox[-1][0]
             with exchange as work:
                 work.applied = self.applied
+        elif not self._handover.has_saved and not self._handover.is_scanning:
+            self._handover.save()  # what it could not save before it had inherited
         if answer.inbox_of and not self._has_failed:
             self._letters.read(answer.inbox_of, is_of_lost=True)
         if arrival.has_read_lost:

@@ -93,7 +93,7 @@ class RedisWorker:
         self.was_forgotten = not heard.was_known  # the server knows nothing of this worker
         self._exchange: RedisExchange | None = None
         self._has_left = False
-        if self.was_forgotten or heard.members.epoch < shares.members.epoch:
+        if not handover.is_new and (self.was_forgotten or heard.members.epoch < shares.members.epoch):
             handover.begin_anew(heard.time + crew.lease)
         self._reception.hear(heard, clock())
         if handover.is_new and (heard.was_known or heard.lost):

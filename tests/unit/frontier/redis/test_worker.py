@@ -328,6 +328,27 @@ def test_an_heir_that_is_killed_before_it_has_inherited_inherits_when_it_goes_on
     assert later.inherited() is None, "that was done"
 
 
+def test_a_new_heir_that_is_killed_before_it_has_inherited_inherits_when_it_goes_on(
+    workers: Workers, loop: Loop, database: redis.Redis
+) -> None:
+    a, b, c, _ = three(workers, loop)
+    for member in (b, c):
+        workers.cut(member, loop)
+        lose(member._name, database)
+    loop.run_until(lambda: len(a.workers()) == 1)
+    assert a.inherited() is not None
+    late = loop.start(workers.join("late"))
+    loop.run_until(lambda: not late._handover.is_open)
+    loop.run_for(0.5)
+    again = loop.start(workers.again(late, "late", loop))
+    loop.run_until(lambda: not again._handover.is_open)
+    assert again.inherited() is not None
+    loop.run_for(0.5)
+    later = loop.start(workers.again(again, "late", loop))
+    loop.run_until(lambda: not later._handover.is_open)
+    assert later.inherited() is None, "that was done"
+
+
 def test_a_worker_that_comes_later_reads_what_one_lost_before_was_sent(
     workers: Workers, loop: Loop, database: redis.Redis
 ) -> None:
