@@ -57,7 +57,6 @@ from crawlproject.records import CrawlUrl
 
 UrlState = Literal["waiting", "leased", "done", ""]
 """What a frontier knows of a URL; empty: nothing."""
-LONGEST_BLOCK = 3_600.0  # seconds: no host is blocked for longer at a time
 
 
 class BlockedHost(NamedTuple):

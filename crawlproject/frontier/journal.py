@@ -12,7 +12,6 @@ from typing import Any
 import orjson
 
 from crawlproject.errors import BadCrawlDir, StorageFailed, trying_to
-from crawlproject.frontier.base import LONGEST_BLOCK
 from crawlproject.frontier.changes import Blocked, Change, Rests, from_json, to_json
 from crawlproject.frontier.core import FrontierCore
 from crawlproject.frontier.memory import MemoryFrontier
@@ -66,7 +65,7 @@ class ChangeLog:
         The clock was set back by ``behind`` seconds since, or perhaps by more. So every rest and block is shortened by that much,
         and limited to the longest possible one from ``now`` on.
         """
-        latest = {Rests: now + store.politeness.longest, Blocked: now + LONGEST_BLOCK}
+        latest = {Rests: now + store.politeness.longest, Blocked: now + store.politeness.longest_block}
         for number, line in self.changes():
             try:
                 for part in line:

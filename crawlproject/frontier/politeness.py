@@ -7,6 +7,8 @@ from collections import Counter, OrderedDict
 from collections.abc import Hashable, Iterable, Iterator
 from typing import Any
 
+LONGEST_BLOCK = 3_600.0  # seconds: the longest block, unless hosts may ask for a longer rest or are tried again later
+
 _REMEMBERED = 200_000  # hosts, and addresses that rest
 
 
@@ -18,7 +20,8 @@ class Politeness:
     the end of a fetch a moment after the client does. All must be finite and not negative, else ``ValueError``.
 
     ``longest`` is the longest possible rest in seconds, whatever hosts ask for (default: infinite). A frontier that is opened
-    again shortens any longer rest that it finds: the clock must have been set back since.
+    again shortens any longer rest that it finds, and any block longer than ``longest_block``: the clock must have been set
+    back since.
     """
 
     def __init__(
@@ -31,6 +34,7 @@ class Politeness:
         self.factor = factor
         self.margin = margin
         self.longest = longest
+        self.longest_block = LONGEST_BLOCK if longest == math.inf else max(LONGEST_BLOCK, longest)
         self._delays: dict[Hashable, float] = {}
 
     def crawl_delay(self, host: Hashable, seconds: float) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from crawlproject.frontier.base import LONGEST_BLOCK, BlockedHost, HostStats, UrlState
+from crawlproject.frontier.base import BlockedHost, HostStats, UrlState
 from crawlproject.frontier.disk.files import DiskFiles
 from crawlproject.frontier.disk.mapped_file import MemoryLimits
 from crawlproject.frontier.disk.paged_host_queue import DiskEntry
@@ -310,7 +310,7 @@ class DiskStore:
         and limited to the longest possible one from ``now`` on.
         """
         facts = self.files.facts
-        latest, latest_block = now + self.politeness.longest, now + LONGEST_BLOCK
+        latest, latest_block = now + self.politeness.longest, now + self.politeness.longest_block
         for host, seconds in facts.asks.items():
             self.politeness.crawl_delay(host, seconds)
         facts.rests = {host: until - behind for host, until in facts.rests.items()}

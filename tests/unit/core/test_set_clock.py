@@ -18,9 +18,9 @@ from crawlproject.records import CrawlUrl, Fetch, Topic
 THEN = 1_700_000_000.0
 
 
-def opened(folder: Path, now: float, frontier: str) -> Crawl:
+def opened(folder: Path, now: float, frontier: str, **settings: object) -> Crawl:
     topic = Topic("reef", ("coral",), seeds=("http://a.example/", "http://b.example/"))
-    options = read_options({"FRONTIER": frontier})
+    options = read_options({"FRONTIER": frontier, **settings})
     return assemble(topic, options, clock=lambda: now, folder=folder)
 
 
@@ -59,6 +59,18 @@ def test_the_clock_is_set_back_once_however_often_the_crawl_is_resumed(tmp_path:
         assert again.take(now + 199.0) is None
         again.close("shutdown", now + seconds)
     assert warned == [1, 0, 0]
+
+
+@pytest.mark.parametrize("frontier", ["memory", "disk"])
+def test_a_silent_host_rests_for_hours_also_across_a_resume(tmp_path: Path, frontier: str) -> None:
+    crawl = opened(tmp_path / "crawl", THEN, frontier, CRAWL_RETRY_DELAY=7_200)
+    answering, silent = taken(crawl, THEN), taken(crawl, THEN)
+    crawl.fail(answering, "http 404", Fetch(404, THEN, 0.1))
+    crawl.unreachable(silent, "TimeoutError", Fetch(0, THEN, 0.1))
+    crawl.close("shutdown", THEN)
+    again = opened(tmp_path / "crawl", THEN + 60.0, frontier, CRAWL_RETRY_DELAY=7_200)
+    assert again.next_due(THEN + 60.0) == pytest.approx(THEN + 7_200.0)
+    again.close("shutdown", THEN + 60.0)
 
 
 @pytest.mark.parametrize("frontier", ["memory", "disk"])
