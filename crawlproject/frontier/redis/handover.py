@@ -211,13 +211,13 @@ class Handover:
         While hosts of a lost worker are to be inherited, the members stay those from before: if this process is killed, the
         next one meets the loss again. A new worker saves nothing until then: its next process is new, too.
         """
-        if self._inherits and self._kept is None:
+        kept = self._kept if self._inherits else self._over
+        if kept is None:
             return
         if not self._awaited and self._scan is None:
             self._ready = self.epoch
-        if not self._inherits:
-            self._kept = self._over
-        content = Saved(self._kept, self._handed, self._ready).dump()
+        self._kept = kept
+        content = Saved(kept, self._handed, self._ready).dump()
         if self._file is not None and content != self._content:
             write_atomically(self._file, [content], sync=False)
             self._content = content
