@@ -192,7 +192,8 @@ def _open_frontier(
 ) -> tuple[Frontier, Peers]:
     if rehearsal:
         return make_frontier(options, ordering.commit, margin=0.0), ALONE
-    behind = set_back(folder.path / "history.jsonl", clock(), folder.manifest.last_ended)
+    now, lines = clock(), folder.history.lines
+    behind = set_back(folder.path / "history.jsonl", now, folder.manifest.last_ended(lines))
     if behind >= WORTH_SAYING:
         folder.warnings.append(warning(behind))
     parts = part_classes().values()
@@ -201,6 +202,10 @@ def _open_frontier(
         if opened := part.open_frontier(
             options, folder, clock=clock, commit=ordering.commit, name=topic.name, endless=endless
         ):
-            return opened
-    frontier = open_frontier(options, folder.path / "frontier", clock=clock, commit=ordering.commit, behind=behind)
-    return frontier, ALONE
+            break
+    else:
+        place = folder.path / "frontier"
+        opened = open_frontier(options, place, clock=clock, commit=ordering.commit, behind=behind), ALONE
+    if behind:
+        folder.manifest.note_set_back(lines, now)
+    return opened

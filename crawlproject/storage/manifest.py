@@ -18,6 +18,7 @@ from crawlproject.storage.read import REMEDY, read_visits
 NAME = "crawl.json"
 VERSION = 1
 PART_OF = "part_of"  # key of the folder of the whole crawl, in the manifest of a folder that shows one of its topics
+SET_BACK = "set_back"  # key of the lines of the history, and the start, of the last run before which the clock was set back
 DAMAGED = f"{NAME}.damaged"
 _BEGINNING = 1000  # first fetches among which the seeds are looked for
 _NOT_IN_MANIFEST = frozenset(("settings", "members", "weight", "pages"))
@@ -54,12 +55,27 @@ class Manifest:
                 self._refuse_another_crawl()
 
         ended = self.found.get("finished")
-        self.last_ended: float | None = float(ended) if isinstance(ended, int | float) else None  # None: it was killed
+        self._ended: float | None = float(ended) if isinstance(ended, int | float) else None  # None: it was killed
 
     @property
     def resumed(self) -> bool:
         """Whether the folder already held this crawl."""
         return bool(self.found)
+
+    def last_ended(self, lines: int) -> float | None:
+        """When the last run ended; None: it was killed. ``lines``: of the history.
+
+        If the clock was set back before that run, and it was killed before its first fetch, this is when it began.
+        """
+        match self.found.get(SET_BACK):
+            case [known, float() | int() as began] if self._ended is None and known == lines:
+                return float(began)
+        return self._ended
+
+    def note_set_back(self, lines: int, now: float) -> None:
+        """Note that the clock was set back before this run, and that the frontier has allowed for it. Raises ``StorageFailed``."""
+        self.found[SET_BACK] = [lines, now]
+        self._write()
 
     def begin(self, settings: Mapping[str, Any], web: str, now: float) -> None:
         """Write the manifest of a running crawl. Raises ``StorageFailed``."""
@@ -74,6 +90,7 @@ class Manifest:
             "resumes": [*self.found.get("resumes", []), now] if self.found else [],
             "reason": "",
             "finished": None,
+            SET_BACK: self.found.get(SET_BACK),
             "stats": self.found.get("stats", {}),
         }
         self._write()

@@ -42,7 +42,7 @@ class Workers(Part):
             folder.path / "frontier",
             clock=clock,
             commit=commit,
-            behind=set_back(folder.path / "history.jsonl", clock(), folder.manifest.last_ended),
+            behind=set_back(folder.path / "history.jsonl", clock(), folder.manifest.last_ended(folder.history.lines)),
             pages=folder.history.pages,
             endless=endless,
         )

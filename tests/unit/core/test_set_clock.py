@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -59,6 +60,27 @@ def test_the_clock_is_set_back_once_however_often_the_crawl_is_resumed(tmp_path:
         assert again.take(now + 199.0) is None
         again.close("shutdown", now + seconds)
     assert warned == [1, 0, 0]
+
+
+@pytest.mark.parametrize("frontier", ["memory", "disk"])
+def test_the_clock_is_set_back_once_also_for_a_run_that_is_killed_before_its_first_fetch(
+    tmp_path: Path, frontier: str
+) -> None:
+    crawl = opened(tmp_path / "0", THEN, frontier, POLITENESS_MAX_CRAWL_DELAY=2_000)
+    for host in ("a", "b"):
+        crawl.frontier.put(CrawlUrl(f"http://{host}.example/next", 1.0))
+    for _ in range(2):
+        crawl.fail(taken(crawl, THEN), "http 429", Fetch(429, THEN, 0.5, asked_rest=2_000.0))
+    crawl.close("shutdown", THEN)
+    now, runs = THEN - 1_500.0, [crawl]
+    for number in range(3):
+        runs.append(opened(tmp_path / str(number), now + number, frontier, POLITENESS_MAX_CRAWL_DELAY=2_000))
+        assert runs[-1].take(now + 1_999.0) is None
+        shutil.copytree(tmp_path / str(number), tmp_path / str(number + 1))  # what a kill leaves
+    assert [len(run.folder.warnings) for run in runs[1:]] == [1, 0, 0]
+    taken(runs[-1], now + 2_010.0)
+    for run in runs[1:]:
+        run.close("shutdown", now)
 
 
 @pytest.mark.parametrize("frontier", ["memory", "disk"])
