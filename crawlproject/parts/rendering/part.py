@@ -131,9 +131,10 @@ def without_headings(page: Page, html: str) -> tuple[Link, ...]:
     return tuple(link for link in page.links if not is_heading(link.url))
 
 
-def rendered_until(fetch: Fetch, now: float) -> Fetch:
-    """The fetch of a page that was rendered until ``now``: the host was visited all that time.
+def rendered_until(fetch: Fetch, now: float, rest: float = 0.0) -> Fetch:
+    """The fetch of a page that was rendered until ``now``: the host was visited all that time, and asked to rest for ``rest``.
 
     It has no validators: the page as it came may stay the same while its rendered text changes.
     """
-    return replace(fetch, at=now, seconds=fetch.seconds + now - fetch.at, etag="", last_modified="", lifetime=0.0)
+    seconds, rest = fetch.seconds + now - fetch.at, max(fetch.asked_rest, rest)
+    return replace(fetch, at=now, seconds=seconds, asked_rest=rest, etag="", last_modified="", lifetime=0.0)

@@ -72,7 +72,7 @@ class RenderPipeline(Component):
         snapshot = rendered.snapshot
         if crawl.folder.archive is not None:
             crawl.folder.archive.rendered(item.page.url, RenderedPage(item.body, content_type, rendered.exchanges))
-        item.fetch = rendered_until(item.fetch, time())
+        item.fetch = rendered_until(item.fetch, time(), rendered.asked_rest)
         if snapshot.redirect and self._redirect(item, snapshot.redirect, crawl):
             raise DropItem(f"redirected by its scripts: {item.page.url}", log_level="DEBUG")
         steps = crawl.steps_for(item.lease)

@@ -32,10 +32,13 @@ TRIES = 2  # of a page whose browser was lost, perhaps to another page
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """The result of rendering a page, and the exchanges of its requests if the crawl is archived."""
+    """The result of rendering a page, and the exchanges of its requests if the crawl is archived. In these, its host asked to
+    be left alone for ``asked_rest`` seconds.
+    """
 
     snapshot: Snapshot
     exchanges: Sequence[Exchange] = ()
+    asked_rest: float = 0.0
 
 
 class _Lent:
@@ -105,7 +108,7 @@ class Renderer:
             snapshot = await session.render(url, document, seconds=seconds, most=most)
         finally:
             answers.close()
-        return Rendered(snapshot, answers.exchanges)
+        return Rendered(snapshot, answers.exchanges, answers.asked_rest)
 
     @asynccontextmanager
     async def _browser(self) -> AsyncIterator[Chromium]:

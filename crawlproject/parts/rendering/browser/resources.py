@@ -19,6 +19,7 @@ from crawlproject.adapters.refused import Refused
 from crawlproject.adapters.running import (
     ANY_TYPE,
     AS_SPELLED,
+    ASKED_REST,
     EXCHANGE,
     LEASE,
     RESOURCE,
@@ -94,9 +95,12 @@ class Resources:
             self._cached -= len(self._scripts.popitem(last=False)[1].body)
 
     async def fetch(
-        self, asked: PageRequest, headers: dict[str, str], *, again: bool = False
+        self, asked: PageRequest, headers: dict[str, str], rests: dict[str, float], *, again: bool = False
     ) -> tuple[PageAnswer, Exchange | None] | None:
-        """The response, and its exchange if it is archived; None when there is none, or when it is longer than is read."""
+        """The response, and its exchange if it is archived; None when there is none, or when it is longer than is read.
+
+        Notes in ``rests`` for how many seconds the host asks to be left alone.
+        """
         meta = {
             ANY_TYPE: True,
             AS_SPELLED: True,
@@ -113,14 +117,18 @@ class Resources:
                 asked.url, NO_CALLBACK, method=asked.method, headers=headers, body=asked.body or b"", meta=meta
             )
             assert self._crawler.engine is not None, "pages are rendered while the engine runs"
-            response: Response = await self._crawler.engine.download_async(request)
+            try:
+                response: Response = await self._crawler.engine.download_async(request)
+            finally:
+                host = host_of(asked.url)
+                rests[host] = max(rests.get(host, 0.0), request.meta.get(ASKED_REST, 0.0))
         except Refused as refused:
             self.count(f"refused/{refused.reason}")
             return None
         except ExchangeLost as lost:
             if not again:
                 await self.turns.rest(0.0)
-                return await self.fetch(asked, headers, again=True)
+                return await self.fetch(asked, headers, rests, again=True)
             self.count(f"failed/{lost.reason}")
             return None
         except Exception as failure:  # to a browser, any other failure is a network error
@@ -177,6 +185,7 @@ class PageAnswers:
 
     def __init__(self, resources: Resources, rules: RequestRules) -> None:
         self.exchanges: list[Exchange] = []
+        self._rests: dict[str, float] = {}  # host -> seconds for which it asks to be left alone
         self._resources = resources
         self._rules = rules
         self._turn = asyncio.Semaphore(AT_ONCE)
@@ -198,7 +207,7 @@ class PageAnswers:
             return known
         if self._rules.is_here(asked.url):
             async with self._turn:
-                found = None if self._closed else await self._resources.fetch(asked, self._rules.headers(asked))
+                found = None if self._closed else await self._fetch(asked)
         else:
             found = await self._from_elsewhere(asked)
         if found is None:
@@ -211,6 +220,11 @@ class PageAnswers:
         if asked.kind == SCRIPT and answer.status == _FOUND:
             self._resources.keep_script(asked.url, shared)
         return answer if self._rules.is_own(asked.url) else shared
+
+    @property
+    def asked_rest(self) -> float:
+        """Seconds for which the host of the page asks to be left alone."""
+        return self._rests.get(self._rules.host, 0.0)
 
     def close(self) -> None:
         """The page is done: requests that still wait are not sent."""
@@ -247,6 +261,9 @@ class PageAnswers:
                 return None
             if asked.kind == SCRIPT and (known := self._resources.script(asked.url)) is not None:
                 return known, None
-            return await self._resources.fetch(asked, self._rules.headers(asked))
+            return await self._fetch(asked)
         finally:
-            turns.end(host, time() - began)
+            turns.end(host, time() - began, self._rests.pop(host, 0.0))
+
+    async def _fetch(self, asked: PageRequest) -> tuple[PageAnswer, Exchange | None] | None:
+        return await self._resources.fetch(asked, self._rules.headers(asked), self._rests)
