@@ -183,7 +183,7 @@ class RobotsMiddleware(Component):
         await self._turns.rest(redirect.meta.get("download_latency", 0.0))
         if host == own:
             return await self._download(target, retry=retry)
-        if not await self._turns.begin(host, PATIENCE, beside=own):
+        if not await self._turns.begin(target, PATIENCE, beside=own):
             raise HostBusy(host)
         began, asked_rest = time(), 0.0
         try:

@@ -5,15 +5,24 @@ host's robots.txt redirect. As for all visits, a host gets one at a time, and re
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 from crawlproject.adapters.running import crawl_of, stopped, stopping, time
 from crawlproject.frontier.factory import MARGIN
+from crawlproject.urls.hosts import host_of
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
 LOOK = 0.1  # seconds between two checks of a host that is being visited
+
+_LOOK_UP = "topical_look_up"
+
+
+def look_up_with(crawler: Crawler, look_up: Callable[[str], Awaitable[None]]) -> None:
+    """Call ``look_up`` with a URL before the visit of its host: it tells the frontier the address."""
+    setattr(crawler, _LOOK_UP, look_up)
 
 
 class HostTurns:
@@ -22,12 +31,15 @@ class HostTurns:
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
 
-    async def begin(self, host: str, patience: float, beside: str = "") -> bool:
-        """Wait until ``host`` may be visited, and begin the visit; False if that would take more than ``patience`` seconds.
+    async def begin(self, url: str, patience: float, beside: str = "") -> bool:
+        """Wait until the host of ``url`` may be visited, and begin the visit; False if that would take more than ``patience``
+        seconds.
 
-        If ``host`` is another name of the server of ``beside``, which is being visited, the visit begins at once.
+        If the host is another name of the server of ``beside``, which is being visited, the visit begins at once.
         """
-        deadline = time() + patience
+        host, deadline = host_of(url), time() + patience
+        if (look_up := getattr(self._crawler, _LOOK_UP, None)) is not None:
+            await look_up(url)
         while not stopped(self._crawler):
             now = time()
             opens = await self._visit(host, now, beside)

@@ -23,6 +23,7 @@ from crawlproject.assembly import assemble
 from crawlproject.configuration import read_options
 from crawlproject.core.crawl import Crawl
 from crawlproject.records import CrawlUrl, Topic
+from middlewares.robots import RobotsMiddleware
 from middlewares.server_address import ServerAddressMiddleware
 
 NAMES = [f"http://name{number}.example/" for number in range(5)]
@@ -193,3 +194,30 @@ def test_an_address_in_a_url_is_an_address(tmp_path: Path) -> None:
     )
     assert sum(outcome is None for outcome in outcomes) == 1
     assert isinstance(crawl.frontier.leased(NAMES[0]), CrawlUrl)
+
+
+def test_the_target_of_a_robots_txt_redirect_waits_for_another_name_of_its_server(tmp_path: Path) -> None:
+    crawl, scheduler = crawling(tmp_path, NAMES[:2], POLITENESS_MIN_DELAY=0, POLITENESS_FACTOR=0)
+    crawler, target = scheduler.crawler, f"{NAMES[2]}robots.txt"
+    asked: list[str] = []
+
+    async def download(request: Request) -> Response:
+        asked.append(request.url)
+        status = 200 if request.url == target else 302
+        return Response(request.url, status, {"Location": target}, request=request)
+
+    crawler.engine.download_async = download
+    addresses = ServerAddressMiddleware(crawler, NameServer(name0=["192.0.2.9"]))
+    robots = RobotsMiddleware(crawler)
+    page, other = requests_of(scheduler)
+    assert ask(addresses, [page, other]) == [None, None]
+
+    async def redirected() -> None:
+        waiting = asyncio.ensure_future(robots.process_request(page))
+        await asyncio.sleep(0.3)
+        assert asked == [f"{NAMES[0]}robots.txt"], "its server is being visited by another name"
+        crawl.frontier.done(other.url, 0.0, 0.0)
+        await waiting
+
+    asyncio.run(redirected())
+    assert asked == [f"{NAMES[0]}robots.txt", target]

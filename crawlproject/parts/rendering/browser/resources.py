@@ -252,7 +252,7 @@ class PageAnswers:
 
     async def _in_turn(self, asked: PageRequest, host: str) -> tuple[PageAnswer, Exchange | None] | None:
         turns = self._resources.turns
-        if not await turns.begin(host, MOST_WAIT - self.waited(), beside=self._rules.host):
+        if not await turns.begin(asked.url, MOST_WAIT - self.waited(), beside=self._rules.host):
             self._resources.count("blocked/host_busy")
             return None
         began = time()
