@@ -76,6 +76,7 @@ class RobotsMiddleware(Component):
             agent=robots_agent(crawler.settings),
         )
         self._turns = HostTurns(crawler)
+        self._leads: dict[str, str] = {}  # the redirects that are being followed: from where to where
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def process_request(self, request: Request, spider: Spider | None = None) -> Request | None:
@@ -142,7 +143,7 @@ class RobotsMiddleware(Component):
             response = await self._download(url, retry=retry)
             for _ in range(MAX_REDIRECTS):
                 target = _target(response)
-                if target is None or target in passed:
+                if target is None or self._goes_in_circles(target, passed):
                     break
                 if known := self._known(target):
                     return self._share(known, passed)
@@ -180,6 +181,14 @@ class RobotsMiddleware(Component):
         if crawl_of(self.crawler) is None:
             return await self._download(target, retry=retry)
         own, host = host_of(passed[0]), host_of(target)
+        self._leads[passed[-2]] = target
+        try:
+            return await self._visit(own, host, target, redirect, retry=retry)
+        finally:
+            self._leads.pop(passed[-2], None)
+
+    async def _visit(self, own: str, host: str, target: str, redirect: Response, *, retry: bool) -> Response:
+        """Fetch ``target`` on ``host`` during a visit of ``own``, whose ``redirect`` has just come."""
         await self._turns.rest(redirect.meta.get("download_latency", 0.0))
         if host == own:
             return await self._download(target, retry=retry)
@@ -192,6 +201,18 @@ class RobotsMiddleware(Component):
             return response
         finally:
             self._turns.end(host, time() - began, asked_rest)
+
+    def _goes_in_circles(self, target: str, passed: Sequence[str]) -> bool:
+        """Whether a redirect leads back to a URL of its chain ``passed``, perhaps by those that other requests follow at this
+        moment: each would wait for the visit of the other to end.
+        """
+        seen = {*passed}
+        while target not in seen:
+            seen.add(target)
+            if target not in self._leads:
+                return False
+            target = self._leads[target]
+        return True
 
     def _known(self, url: str) -> RobotsRules | None:
         """The known rules at ``url``, if it is the robots.txt of an origin that was fetched before."""

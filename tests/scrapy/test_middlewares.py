@@ -379,6 +379,27 @@ def test_a_host_that_leads_its_robots_txt_to_a_dead_one_is_not_dead(tmp_path: Pa
     assert isinstance(failure, Unanswered) and connection_failure(failure) == UNREACHABLE
 
 
+def test_hosts_whose_robots_txt_lead_to_each_other_do_not_wait_for_each_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("middlewares.robots.PATIENCE", 1.0)
+    other = "http://b.example/"
+    crawler = a_crawler(
+        *(led_on(f"{one}robots.txt", f"{two}robots.txt") for one, two in ((HOME, other), (other, HOME)))
+    )
+    crawl = topical(crawler, tmp_path, HOME, other)
+    middleware = RobotsMiddleware(crawler)
+
+    async def fetch(url: str) -> None:
+        assert await middleware.process_request(Request(url)) is None, "a file in a circle counts as none"
+        crawl.frontier.done(url, 1.0, 0.1)
+
+    async def both() -> None:
+        await asyncio.gather(fetch(HOME), fetch(other))
+
+    asyncio.run(both())
+
+
 def test_robots_txt_shows_whether_a_host_is_away_or_a_page(tmp_path: Path) -> None:
     crawler = a_crawler(RULES)
     crawl = topical(crawler, tmp_path, HOME)
