@@ -75,7 +75,7 @@ class Manifest:
         return self._ended
 
     def note_set_back(self, lines: int, now: float) -> None:
-        """Note that the clock was set back before this run, and that the frontier has allowed for it. Raises ``StorageFailed``."""
+        """Note that the clock was set back before this run, and the frontier has allowed for that. Raises ``StorageFailed``."""
         self.found[SET_BACK] = [lines, now]
         self._write()
 
