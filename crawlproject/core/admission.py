@@ -16,7 +16,7 @@ from crawlproject.core.peers import Peers
 from crawlproject.core.stopping import Scarcity
 from crawlproject.frontier.base import CountingFrontier, Frontier
 from crawlproject.orderings.base import BaseOrdering
-from crawlproject.records import ACTIVE, FIRST, PAGE, CrawlUrl
+from crawlproject.records import ACTIVE, FIRST, LISTINGS, PAGE, CrawlUrl
 from crawlproject.storage.history import History
 from crawlproject.storage.logs import Refusals
 from crawlproject.urls.canonical import canonical_or_none
@@ -125,12 +125,17 @@ class Admission:
         return CrawlUrl(url, score, precedence=FIRST if self._ordering.seeds_first else ACTIVE)
 
     def respelled_since(self, url: CrawlUrl) -> bool:
-        """Whether a page whose turn has come is spelled otherwise by the settings of this run: then that URL takes its place."""
+        """Whether a page or a listing whose turn has come is spelled otherwise by the settings of this run: then that URL takes
+        its place.
+        """
         spelled = canonical_or_none(self._canonicalize, url.url)
-        if not spelled or spelled == url.url or url.request is not None or url.kind != PAGE or is_post(url.url):
+        is_listing = url.kind in LISTINGS
+        if not spelled or spelled == url.url or url.request is not None or is_post(url.url):
+            return False
+        if url.kind != PAGE and not is_listing:
             return False
         self._ordering.redirected(url.url, spelled)
-        self.offer(replace(url, url=spelled))
+        self.offer(replace(url, url=spelled), any_extension=is_listing)
         return True
 
     def is_replaced(self, url: str) -> bool:

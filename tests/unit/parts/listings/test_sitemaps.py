@@ -18,7 +18,7 @@ from crawlproject.orderings.registry import ORDERINGS
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.parts.listings.sitemaps import Sitemaps
-from crawlproject.records import SITEMAP, CrawlUrl, Fetch, Reply, Topic
+from crawlproject.records import FEED, SITEMAP, CrawlUrl, Fetch, Reply, Topic
 from crawlproject.urls.canonical import make_canonicalizer
 from crawlproject.webs.page_cache import JudgedPages, PageCache
 
@@ -178,6 +178,20 @@ def test_a_killed_crawl_knows_its_sitemaps_again(ordering: str, tmp_path: Path) 
     crawl = opened()
     left = [taken.url for number in range(1, 10) if (taken := _next(crawl, number * 1e6))]
     assert sorted(left) == sorted(PAGES)
+    crawl.close("end", 30.0)
+
+
+@pytest.mark.parametrize("kind", [SITEMAP, FEED])
+def test_a_listing_that_waits_while_spelling_changes_takes_its_new_spelling(tmp_path: Path, kind: str) -> None:
+    settings: dict[str, object] = {"CRAWL_SITEMAPS": 5, "CRAWL_FEEDS": 5, "CRAWL_DIR": str(tmp_path)}
+    crawl = assemble(TOPIC, read_options(settings), clock=lambda: 10.0)
+    listing = CrawlUrl(f"{HOME}all.xml?ref=a", 0.5, 1, f"{HOME}robots.txt", kind=kind)
+    crawl.services.kinds.offer(listing)
+    _kill(crawl)
+    settings["CRAWL_URL_STRIP_PARAMETERS"] = "ref"
+    crawl = assemble(TOPIC, read_options(settings), clock=lambda: 20.0)
+    left = [taken for number in range(1, 5) if (taken := _next(crawl, number * 1e6))]
+    assert [(url.url, url.kind, url.score) for url in left if url.kind != "page"] == [(f"{HOME}all.xml", kind, 0.5)]
     crawl.close("end", 30.0)
 
 
