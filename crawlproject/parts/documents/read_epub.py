@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+from html import unescape
 from typing import Any
 from urllib.parse import unquote
 from zipfile import ZipFile
@@ -111,10 +112,16 @@ def _cleaned(chapter: bytes) -> tuple[str, str]:
                 other.add("span")
     if other:
         etree.strip_tags(body, *other)
-    first = next((" ".join("".join(found.itertext()).split()) for found in body.iter("h1", "h2", "h3")), "")
+    first = next((_heading(found) for found in body.iter("h1", "h2", "h3")), "")
     if not "".join(body.itertext()).strip():
         return "", ""
     return etree.tostring(body, method="html", encoding="unicode", with_tail=False), first
+
+
+def _heading(element: Any) -> str:
+    """The text of a heading. The entities of HTML, which a document type outside the book declares, are still unresolved."""
+    text = "".join(element.itertext())
+    return " ".join((text if next(element.iter(etree.Entity), None) is None else unescape(text)).split())
 
 
 def _body(chapter: bytes) -> Any | None:

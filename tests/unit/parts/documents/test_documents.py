@@ -125,6 +125,13 @@ def test_an_epub_without_a_title_has_that_of_its_first_heading_and_chapters_may_
     assert page.title.startswith("Tides here") and "moon and sun" in page.text
 
 
+def test_the_entities_of_html_are_letters_also_in_the_title_of_an_epub(opener: Opener) -> None:
+    public = '<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.1//EN" "http://www.w3.org/TR/xhtml11/DTD/xhtml11.dtd">'
+    text = chapter("<h1>Caf&eacute;&nbsp;reef &amp; <i>more</i></h1><p>na&iuml;ve tide</p>")
+    page = read(opener, zipped(epub_files(text.replace("<!DOCTYPE html>", public))), EPUB)
+    assert page.title.startswith("Café reef & more") and "naïve tide" in page.text
+
+
 def test_nothing_in_a_document_becomes_markup(opener: Opener) -> None:
     evil = "<script>alert(1)</script><meta name=robots content=noindex>"
     body = pdf([evil], info={"Title": evil, "Author": '"><b>'}, links=[(0, 'http://a.example/"><b>')])
