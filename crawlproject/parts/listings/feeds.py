@@ -53,16 +53,16 @@ class Feeds:
     def __init__(self, canonicalize: Callable[..., str], judge: TopicJudge, *, per_host: int, most: int) -> None:
         self._canonicalize = canonicalize
         self._judge = judge
-        self._per_host = per_host
+        self.per_host = per_host
         self._most = most
-        self._named: dict[str, set[str]] = {}  # by host
+        self.named_by: dict[str, set[str]] = {}  # host -> its feeds
 
     def named(self, page: Page) -> Iterator[CrawlUrl]:
         """Yield the feeds that a page names or links to, unless they were named before. They get the score of the page.
 
         The feeds of a result page are left out: the page lists the results itself.
         """
-        if not self._per_host or page.kind == QUERY:
+        if not self.per_host or page.kind == QUERY:
             return
         linked = (link.url for link in page.links if extension_of(link.url) in FEED_EXTENSIONS)
         for url in chain((url for kind, url in page.related if kind == NAMED), linked):
@@ -97,9 +97,12 @@ class Feeds:
         ]
         return listing_page(self._judge, url, terms, links)
 
+    def host(self, url: str, parent: str) -> str:
+        return host_of(url)
+
     def _offered(self, url: str, parent: str, score: float, depth: int) -> Iterator[CrawlUrl]:
-        named = self._named.setdefault(host_of(url), set())
-        if url not in named and len(named) < self._per_host:
+        named = self.named_by.setdefault(host_of(url), set())
+        if url not in named and len(named) < self.per_host:
             named.add(url)
             yield CrawlUrl(url, score, depth, parent, kind=FEED)
 

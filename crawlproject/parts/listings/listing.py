@@ -61,6 +61,12 @@ class ListingReader(Protocol):
     """Reads the listings of one kind of URL."""
 
     kind: str
+    per_host: int
+    named_by: dict[str, set[str]]  # host -> the listings that count for it
+
+    def host(self, url: str, parent: str) -> str:
+        """The host for which the listing at ``url``, which ``parent`` named, counts."""
+        ...
 
     def listing(self, url: CrawlUrl, body: bytes) -> Listing:
         """The contents of the listing at ``url``. Works for any bytes."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any
 
 from crawlproject.core.page_steps import PageSteps
 from crawlproject.core.part import Part, Setup
@@ -12,7 +13,7 @@ from crawlproject.parts.listings.feeds import Feeds
 from crawlproject.parts.listings.listing import Listing, ListingReader
 from crawlproject.parts.listings.options import ListingOptions
 from crawlproject.parts.listings.sitemaps import ListingLog, Sitemaps
-from crawlproject.records import FEED, LISTINGS, SITEMAP, CrawlUrl, Fetch, Page, Reply, Visit
+from crawlproject.records import FEED, LISTINGS, SITEMAP, CrawlUrl, Fetch, FetchEvent, Page, Reply, Visit
 from crawlproject.storage.crawl_files import SITEMAPS
 from crawlproject.storage.read import read_visits
 
@@ -30,6 +31,8 @@ class Listings(Part):
         self.log = ListingLog(folder.path, folder.history, keeps=folder.bodies)
         folder.beside.append(self.log)
         self._folder = folder
+        self._read: dict[str, dict[str, list[str]]] = {kind: {} for kind in LISTINGS}  # by host, of all runs
+        self._led_to: set[str] = set()  # listings to which others redirect, and that are still to come
         self.idle = [] if options.crawl_feeds else ["links"]
 
     @classmethod
@@ -48,7 +51,40 @@ class Listings(Part):
         return {SITEMAP: self.sitemaps, FEED: self.feeds}
 
     def kinds(self, services: Services) -> Mapping[str, Handler]:
-        return {kind: ListingHandler(services, reader, self.log) for kind, reader in self.readers.items()}
+        return {
+            kind: ListingHandler(services, reader, self.log, self.has_enough) for kind, reader in self.readers.items()
+        }
+
+    def learn(self, event: FetchEvent) -> None:
+        """Count the listings of each host over all resumes; a redirect and its target count as one."""
+        visit = event.visit
+        if visit.kind not in LISTINGS or visit.number > 1:
+            return
+        if visit.url in self._led_to:
+            self._led_to.discard(visit.url)
+        else:
+            reader = self.readers[visit.kind]
+            host = reader.host(visit.url, visit.parent or "")
+            self._read[visit.kind].setdefault(host, []).append(visit.url)
+            reader.named_by.setdefault(host, set()).add(visit.url)
+        if visit.redirect:
+            self._led_to.add(visit.redirect)
+
+    def learned(self) -> Any:
+        return {"read": self._read, "led_to": [*self._led_to]}
+
+    def set_learned(self, learned: Any) -> None:
+        read = {kind: {host: [*urls] for host, urls in learned["read"][kind].items()} for kind in LISTINGS}
+        self._led_to.update(learned["led_to"])
+        self._read = read
+        for kind, reader in self.readers.items():
+            reader.named_by = {host: {*urls} for host, urls in read[kind].items()}
+
+    def has_enough(self, url: CrawlUrl) -> bool:
+        """Whether the host of a listing that waits has had as many as it may: it waited while a resumed crawl read others."""
+        reader = self.readers[url.kind]
+        read = self._read[url.kind].get(reader.host(url.url, url.parent or ""), ())
+        return len(read) >= reader.per_host and url.url not in self._led_to
 
     def replayed(self) -> None:
         folder = self._folder
@@ -68,8 +104,11 @@ class Listings(Part):
 class ListingHandler(PageHandler):
     """Admits, fetches and ends the listings of one kind; failures and redirects are handled as for a page."""
 
-    def __init__(self, services: Services, reader: ListingReader, log: ListingLog) -> None:
+    def __init__(
+        self, services: Services, reader: ListingReader, log: ListingLog, has_enough: Callable[[CrawlUrl], bool]
+    ) -> None:
         super().__init__(services)
+        self._has_enough = has_enough
         self.reader = reader
         self._log = log
         self._refusals = services.folder.refusals
@@ -77,6 +116,9 @@ class ListingHandler(PageHandler):
 
     def offer(self, url: CrawlUrl) -> bool:
         return self._admission.offer(url, any_extension=True)  # a listing may have any name
+
+    def late_refusal(self, url: CrawlUrl) -> str:
+        return super().late_refusal(url) or (f"{url.kind}/too_many" if self._has_enough(url) else "")
 
     def plan(self, url: CrawlUrl) -> FetchPlan:
         return FetchPlan(any_type=True)

@@ -47,7 +47,7 @@ class Sitemaps:
         self._canonicalize = canonicalize
         self._judge = judge
         self._most = most
-        self._named: dict[str, set[str]] = {}  # by host
+        self.named_by: dict[str, set[str]] = {}  # host -> the sitemaps that its robots.txt names
 
     def named(self, hrefs: Iterable[str], found: CrawlUrl) -> Iterator[CrawlUrl]:
         """Yield the sitemaps that the robots.txt for ``found`` names. They get the score of ``found``."""
@@ -78,8 +78,11 @@ class Sitemaps:
         ]
         return listing_page(self._judge, url, terms, links)
 
+    def host(self, url: str, parent: str) -> str:
+        return host_of(parent)
+
     def _offered(self, hrefs: Iterable[str], robots_txt: str, found: CrawlUrl, depth: int) -> Iterator[CrawlUrl]:
-        named = self._named.setdefault(host_of(robots_txt), set())
+        named = self.named_by.setdefault(host_of(robots_txt), set())
         for href in hrefs:
             target = canonical_or_none(self._canonicalize, href, robots_txt)
             if target and target not in named and len(named) < self.per_host:

@@ -11,8 +11,7 @@ from crawlproject.core.page_steps import PageSteps
 from crawlproject.core.services import UNREACHABLE, FetchPlan, Handler, Services, read_headers, why_no_page
 from crawlproject.pages.page_types import SOFT_404
 from crawlproject.parts.listings.listing import Listing, ListingReader
-from crawlproject.parts.listings.part import ListingHandler
-from crawlproject.parts.listings.sitemaps import ListingLog
+from crawlproject.parts.listings.part import ListingHandler, Listings
 from crawlproject.parts.revisits.rereads import validators
 from crawlproject.parts.revisits.revisits import FORBIDDEN, RETRY, Revisits
 from crawlproject.parts.revisits.steps import RevisitSteps
@@ -100,8 +99,8 @@ class RereadHandler(RefetchHandler):
 class FirstReading(ListingHandler):
     """Reads a listing for the first time, in a crawl that reads it again later."""
 
-    def __init__(self, services: Services, reader: ListingReader, log: ListingLog, revisits: Revisits) -> None:
-        super().__init__(services, reader, log)
+    def __init__(self, services: Services, reader: ListingReader, listings: Listings, revisits: Revisits) -> None:
+        super().__init__(services, reader, listings.log, listings.has_enough)
         self._revisits = revisits
 
     def read(self, url: CrawlUrl, reply: Reply, found: Listing, fetch: Fetch) -> None:

@@ -54,7 +54,7 @@ class RevisitPart(Part):
         if listings is not None:
             readers = listings.readers
             kinds[REREAD] = RereadHandler(services, revisits, readers)
-            kinds |= {kind: FirstReading(services, reader, listings.log, revisits) for kind, reader in readers.items()}
+            kinds |= {kind: FirstReading(services, reader, listings, revisits) for kind, reader in readers.items()}
         return kinds
 
     def budget(self) -> Budget:

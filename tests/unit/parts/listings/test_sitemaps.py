@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from support.markdown import doc, first_cells, section
+from support.timedcrawl import START, TimedCrawl
 from support.webs import DictWeb, page, robots
 
 from crawlproject.assembly import assemble
@@ -193,6 +194,23 @@ def test_a_listing_that_waits_while_spelling_changes_takes_its_new_spelling(tmp_
     left = [taken for number in range(1, 5) if (taken := _next(crawl, number * 1e6))]
     assert [(url.url, url.kind, url.score) for url in left if url.kind != "page"] == [(f"{HOME}all.xml", kind, 0.5)]
     crawl.close("end", 30.0)
+
+
+@pytest.mark.parametrize("killed", [False, True])
+def test_the_feeds_of_a_host_are_counted_over_all_resumes(tmp_path: Path, killed: bool) -> None:
+    replies = dict([page(f"{HOME}{n or ''}", f"/{n + 1}", f"/{n}.rss", text=f"coral reef {n}") for n in range(4)])
+    feed = b"<rss><channel><item><title>reef</title><link>http://h.example/listed</link></item></channel></rss>"
+    xml = {"content-type": "application/rss+xml"}
+    replies[f"{HOME}0.rss"] = Reply("", 301, {"location": f"{HOME}moved.rss"}, b"")
+    replies |= {f"{HOME}{name}.rss": Reply("", 200, xml, feed) for name in (1, 2, 3, "moved")}
+    asked = []
+    for pages in (1, 2, 9):
+        crawl = TimedCrawl(TOPIC, tmp_path, DictWeb(replies), START + 1e6 * pages, CRAWL_FEEDS=2, CRAWL_MAX_PAGES=pages)
+        asked += [url for _, url, *_ in crawl.run(1_000.0).asked]
+        _kill(crawl.crawl) if killed else crawl.close()
+    assert {f"{HOME}{n}" for n in range(1, 4)} <= {*asked}
+    feeds = [url for url in asked if url.endswith(".rss")]
+    assert len(feeds) == 3 and feeds[:2] == [f"{HOME}0.rss", f"{HOME}moved.rss"], "which are one"
 
 
 def test_a_sitemap_whose_visit_was_not_written_is_forgotten(tmp_path: Path) -> None:
