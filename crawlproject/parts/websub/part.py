@@ -54,7 +54,7 @@ class WebsubPart(Part):
         return {SUBSCRIBE: SubscribeHandler(services, self.subscriptions)}
 
     def begin(self, now: float) -> None:
-        self.subscriptions.begin()
+        self.subscriptions.begin(now)
 
 
 class SubscribeHandler(Handler):

@@ -17,7 +17,7 @@ from crawlproject.parts.revisits.options import RevisitOptions
 from crawlproject.parts.revisits.rereads import FeedNotices, FeedReading, Rereads
 from crawlproject.parts.websub.deliveries import PAUSE, Deliveries, SignedBody
 from crawlproject.parts.websub.options import WebsubOptions
-from crawlproject.parts.websub.subscription import HOUR, Subscription, SubscriptionLog, read_subscriptions
+from crawlproject.parts.websub.subscription import HOUR, LONGEST, Subscription, SubscriptionLog, read_subscriptions
 from crawlproject.records import REREADS, CrawlUrl, Fetch
 from crawlproject.urls.canonical import canonical_or_none
 from crawlproject.urls.hosts import host_of
@@ -70,9 +70,11 @@ class Subscriptions(FeedNotices):
     def __len__(self) -> int:
         return len(self._by_path)
 
-    def begin(self) -> None:
+    def begin(self, now: float) -> None:
         """Let each subscription wait for its next request, as the crawl starts or resumes."""
         for known in list(self._by_path.values()):
+            if max(known.ends, known.due) > now + LONGEST:  # the clock was set back: nobody knows when the lease ends
+                known.ends, known.due = 0.0, now
             record = self._record(known)
             if not self._frontier.put(record) and not self._frontier.hold(record.key, known.due):
                 self._put(known)

@@ -407,6 +407,15 @@ def test_a_resumed_crawl_goes_on_with_its_lease(tmp_path: Path) -> None:
     assert found.readings(published) == [published]
 
 
+def test_a_lease_that_ends_too_late_to_be_true_is_asked_for_anew(tmp_path: Path) -> None:
+    """The clock was set back by more than a year."""
+    found = Subscribed(tmp_path)
+    found.crawl.close()
+    found.crawl.now -= 400 * DAY
+    found.begin()
+    assert found.modes() == [(HUB, "subscribe")] * 2
+
+
 def test_a_crawl_with_another_address_subscribes_anew(tmp_path: Path) -> None:
     found = Subscribed(tmp_path)
     found.crawl.close()
