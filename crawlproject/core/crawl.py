@@ -101,9 +101,7 @@ class Crawl:
         self._end_reasons: list[Callable[[float], str]] = [self.budget.end_reason, *parts.bound("end_reason")]
         self._nothing_until = 0.0  # when the next URL is due, if all waiting URLs belong to missing parts
         self._looked_until = 0.0  # the due time for which this was last checked
-        self.budget_in_flight = (
-            self.budget.is_in_flight
-        )  # whether the open leases may already use up the budget of the crawl
+        self.budget_in_flight = self.budget.is_in_flight  # whether the open leases may use up the budget of the crawl
         feed = OrderingFeed(ordering, judgments, parts)
         self.admission = admission = Admission(
             rules=EntryRules(

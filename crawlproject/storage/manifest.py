@@ -18,9 +18,7 @@ from crawlproject.storage.read import REMEDY, read_visits
 NAME = "crawl.json"
 VERSION = 1
 PART_OF = "part_of"  # key of the folder of the whole crawl, in the manifest of a folder that shows one of its topics
-SET_BACK = (
-    "set_back"  # key of the lines of the history, and the start, of the last run before which the clock was set back
-)
+SET_BACK = "set_back"  # lines of the history, and start, of the last run before which the clock was set back
 DAMAGED = f"{NAME}.damaged"
 _BEGINNING = 1000  # first fetches among which the seeds are looked for
 _NOT_IN_MANIFEST = frozenset(("settings", "members", "weight", "pages"))

@@ -64,9 +64,8 @@ class Handover:
         saved = read_saved(folder)
         self.is_new = saved is None
         self._content = b"" if saved is None else saved.dump()
-        self._handed: dict[str, int] = (
-            {} if saved is None else saved.handed
-        )  # worker -> epoch for which it has handed over
+        # worker -> epoch for which it has handed over
+        self._handed: dict[str, int] = {} if saved is None else saved.handed
         self._awaited: dict[str, int] = {}  # worker -> epoch for which it must still hand over
         self._scan: Iterator[tuple[str, bool]] | None = None
         self._inherits: list[Callable[[str], bool]] = []

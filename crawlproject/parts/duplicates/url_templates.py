@@ -94,9 +94,7 @@ class UrlTemplates:
         self.recovered = 0  # times that a template was no longer demoted
         self._fetched: OrderedDict[int, None] = OrderedDict()  # digests of recently fetched URLs
         self._hosts: Counter[str] = Counter()  # number of demoted templates of a host: most hosts have none
-        self._turns: OrderedDict[str, float] = (
-            OrderedDict()
-        )  # when the next URL of a template may be tried, in this run
+        self._turns: OrderedDict[str, float] = OrderedDict()  # template -> when its next URL may be tried, in this run
 
     def learn(self, event: FetchEvent) -> None:
         """Learn whether a fetch was informative; most failed fetches are ignored. Uninformative are the errors ``_NOTHING``, a

@@ -13,9 +13,7 @@ from crawlproject.records import Fetch, Page
 from crawlproject.storage.append_log import AppendLog, read_lines, unexpected
 from crawlproject.storage.crawl_files import PROBES as NAME
 
-HONEST = (
-    "honest"  # a browser, or a client without the login, is shown the same page; a missing page is answered correctly
-)
+HONEST = "honest"  # a browser, or a client without the login, is shown the same page; a missing page is a 404
 CLOAKED = "cloaked"  # the crawler is shown text that a browser is not
 PERSONALISED = "personalised"  # the crawler is shown text that a client without the login is not
 MADE_UP = "soft_404"  # a missing page is answered like an existing one

@@ -14,9 +14,8 @@ from typing import Any
 
 from lxml import etree
 
-_WHOLES = frozenset(
-    ("article", "div", "li", "section", "table", "tbody", "tr", "dl", "blockquote")
-)  # that a unit may be
+# What a unit may be.
+_WHOLES = frozenset(("article", "div", "li", "section", "table", "tbody", "tr", "dl", "blockquote"))
 _ALTERNATE = frozenset(("odd", "even", "first", "last", "alt", "alternate", "active", "new", "sticky", "unread"))
 _BESIDE = frozenset(("nav", "header", "footer", "aside", "head", "form"))
 _NAMED_BESIDE = re.compile(
