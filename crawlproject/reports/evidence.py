@@ -52,6 +52,8 @@ WORDS = {
     "sitemap/foreign": "a sitemap listed a page of another host",
     "sitemap/surplus": "a sitemap listed more pages than are taken (CRAWL_SITEMAP_URLS)",
     "feed/surplus": "a feed listed more pages than are taken (CRAWL_SITEMAP_URLS)",
+    "feed/too_many": "the host has had as many feeds as are read (CRAWL_FEEDS)",
+    "sitemap/too_many": "the host has had as many sitemaps as are read (CRAWL_SITEMAPS)",
     "host/given_up": "the crawl gave up its host, which blocks crawlers or is parked",
     "scrapy/ignored": "another middleware of Scrapy refused it",
 }

@@ -82,11 +82,11 @@ class Sitemaps:
         return host_of(parent)
 
     def _offered(self, hrefs: Iterable[str], robots_txt: str, found: CrawlUrl, depth: int) -> Iterator[CrawlUrl]:
-        named = self.named_by.setdefault(host_of(robots_txt), set())
+        host = host_of(robots_txt)
         for href in hrefs:
-            target = canonical_or_none(self._canonicalize, href, robots_txt)
+            target, named = canonical_or_none(self._canonicalize, href, robots_txt), self.named_by.get(host, ())
             if target and target not in named and len(named) < self.per_host:
-                named.add(target)
+                self.named_by.setdefault(host, set()).add(target)
                 yield CrawlUrl(target, found.score, depth, robots_txt, kind=SITEMAP)
 
     def _own(self, entries: Iterable[SitemapEntry], hosts: set[str]) -> dict[str, str]:
