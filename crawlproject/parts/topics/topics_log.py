@@ -13,6 +13,7 @@ from typing import Any
 from crawlproject.records import Topic
 from crawlproject.storage.append_log import AppendLog, read_lines, unexpected
 from crawlproject.storage.read import read_info, topic_of
+from crawlproject.topic.fields import checked_name
 
 NAME = "topics.jsonl"
 JOINED = "joined"
@@ -83,8 +84,10 @@ def _events(folder: Path) -> Iterator[TopicEvent]:
         try:
             fields: dict[str, Any] = {name: value for name, value in line["topic"].items() if name in _FIELDS}
             fields |= {name: tuple(value) for name, value in fields.items() if isinstance(value, list)}
-            yield TopicEvent(Topic(**fields), str(line["event"]), float(line["at"]), int(line["pages"]))
-        except (KeyError, TypeError, ValueError) as damage:
+            topic = Topic(**fields)
+            checked_name(topic.name)  # it names a folder, and the crawl folder may come from a stranger
+            yield TopicEvent(topic, str(line["event"]), float(line["at"]), int(line["pages"]))
+        except (AttributeError, KeyError, TypeError, ValueError) as damage:
             raise unexpected(path, number, damage) from damage
 
 

@@ -220,3 +220,27 @@ def test_a_topic_with_enough_pages_steers_no_more_and_all_with_enough_end_the_cr
 def test_workers_of_a_shared_frontier_crawl_one_topic(tmp_path: Path) -> None:
     with pytest.raises(BadSetting, match="needs FRONTIER memory or disk"):
         opened(tmp_path, topic("reefs"), FRONTIER="redis")
+
+
+def test_a_folder_from_elsewhere_names_no_topic_outside_of_itself(tmp_path: Path) -> None:
+    """A topic that is no longer in the crawl gets a last view, which would begin by emptying the files of the other crawl."""
+    other, own = tmp_path / "other", tmp_path / "own"
+    for folder in (other, own):
+        crawl = opened(folder, topic("reefs"))
+        crawl_on(crawl, a_web(), 5)
+        end(crawl)
+    before = (other / "history.jsonl").read_bytes()
+    [line] = lines(own, "topics.jsonl")
+    line["topic"]["name"] = "../../other"
+    with (own / "topics.jsonl").open("a") as file:
+        file.write(json.dumps(line) + "\n")
+    with pytest.raises(BadCrawlDir, match=r"topics\.jsonl, line 2"):
+        crawl_on(opened(own, topic("reefs")), a_web(), 5)
+    assert (other / "history.jsonl").read_bytes() == before
+
+
+@pytest.mark.parametrize("damage", ["null", "[]", '"reefs"', '{"name": 5, "keywords": ["a"], "seeds": []}'])
+def test_a_damaged_line_about_topics_is_named(tmp_path: Path, damage: str) -> None:
+    (tmp_path / "topics.jsonl").write_text(f'{{"event": "joined", "at": 1, "pages": 0, "topic": {damage}}}\n')
+    with pytest.raises(BadCrawlDir, match=r"topics\.jsonl, line 1"):
+        read_topics(tmp_path)
