@@ -105,7 +105,7 @@ def read_rules(path: Path) -> dict[UrlRule, StoredRule]:
             examples = [(str(one), str(two)) for one, two in line["examples"]]
         except BadCrawlDir:
             raise
-        except (KeyError, TypeError, ValueError, BadInput) as damage:
+        except (AttributeError, KeyError, TypeError, ValueError, BadInput) as damage:
             raise unexpected(path, number, damage) from None
         entries[rule] = _after(entries.get(rule, StoredRule(rule)), line["event"], pairs, examples)
     return entries

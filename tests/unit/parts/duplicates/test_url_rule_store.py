@@ -53,6 +53,7 @@ def test_a_given_rule_keeps_what_it_was_given_with(tmp_path: Path):
         '{"version": 2, "rule": "a.example slash", "event": "confirmed", "for": 1, "against": 0, "examples": []}',
         '{"version": 1, "rule": "a.example slash", "event": "praised", "for": 1, "against": 0, "examples": []}',
         '{"version": 1, "rule": "nonsense", "event": "confirmed", "for": 1, "against": 0, "examples": []}',
+        '{"version": 1, "rule": null, "event": "confirmed", "for": 1, "against": 0, "examples": []}',
         '{"version": 1, "rule": "a.example slash", "event": "confirmed", "for": "x", "against": 0, "examples": []}',
         "[]",
         "{}",
