@@ -81,7 +81,7 @@ class TopicsFolder:
             for path in [path for path in self._names if path not in files]:
                 self._leave(path)
         for path in self._names.keys() & files.keys():
-            if self._seen[path] != files[path]:
+            if self._seen.setdefault(path, files[path]) != files[path]:
                 self._seen[path] = files[path]
                 logger.warning("%s has changed: this takes effect when the crawl is restarted", path)
 
@@ -102,11 +102,15 @@ class TopicsFolder:
             logger.warning("A topic cannot join: %s", wrong)
 
     def _leave(self, path: Path) -> None:
+        """Let a topic leave. The last one stays until another has joined, or its file is back."""
+        told = self._seen.pop(path, None) is None  # a file that comes back, even unchanged, joins again
         try:
             self._topics.leave(self._names[path], time())
-            logger.info("The topic %s has left the crawl", self._names[path])
         except BadTopic as wrong:
-            logger.warning("%s", wrong)
+            if not told:
+                logger.warning("%s", wrong)
+            return
+        logger.info("The topic %s has left the crawl", self._names[path])
         del self._names[path]
 
 
