@@ -29,7 +29,8 @@ class ExamplesKept:
 
 def keep_examples(topic: Path, crawl: Path) -> ExamplesKept:
     """Copy the pages judged in the folder ``crawl`` to ``<topic>.examples/relevant`` and ``not-relevant``, and list these two
-    folders in the topic file. A page whose judgment has changed is moved; one whose judgment was withdrawn is removed.
+    folders in the topic file. A page whose judgment has changed is moved, or removed if it is no longer stored; one whose
+    judgment was withdrawn is removed.
 
     Raises ``BadInput`` for a wrong topic file or a crawl without judgments, and ``StorageFailed``.
     """
@@ -49,7 +50,6 @@ def keep_examples(topic: Path, crawl: Path) -> ExamplesKept:
                 write_atomically(own / f"{page_name(url)}{ENDINGS[url in plain]}", [pages.load(url)], sync=False)
         except FileNotFoundError:
             lost.append(url)
-            continue
         for folder in (place / name for name in FOLDERS.values()):
             if relevant is None or folder != own:
                 _remove(folder, page_name(url))

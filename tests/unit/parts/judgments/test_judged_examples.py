@@ -14,6 +14,7 @@ from crawlproject.configuration import read_options
 from crawlproject.errors import BadInput
 from crawlproject.parts.judgments.judged_examples import keep_examples
 from crawlproject.parts.judgments.judgments import Judgment, add_judgment
+from crawlproject.storage.page_files import PageRepository
 from crawlproject.storage.read import read_visits
 from crawlproject.topic.parse import load_topic
 from crawlproject.webs.sample import SampleWeb
@@ -108,3 +109,13 @@ def test_a_topic_file_that_is_wrong_stays_as_it_is(topic: Path, crawl: Path) -> 
     with pytest.raises(BadInput, match="write by hand"):
         keep_examples(topic, crawl)
     assert topic.read_text() == text
+
+
+def test_a_page_that_is_gone_is_no_example_of_the_opposite(topic: Path, crawl: Path) -> None:
+    [url] = judge(crawl, True)
+    keep_examples(topic, crawl)
+    judge(crawl, False)
+    PageRepository(crawl / "pages").path(url).unlink()
+    kept = keep_examples(topic, crawl)
+    assert (kept.relevant, kept.irrelevant, kept.lost) == (0, 0, (url,))
+    assert load_topic(topic).positive == ()
