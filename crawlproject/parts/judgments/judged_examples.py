@@ -38,21 +38,25 @@ def keep_examples(topic: Path, crawl: Path) -> ExamplesKept:
     judged = last_judgments(crawl)
     if not judged:
         raise BadInput(str(crawl), f"has no {NAME}: none of its pages was judged yet")
-    plain = {
-        visit.url for visit in read_visits(crawl) if visit.url in judged and visit.content_type.startswith("text/plain")
-    }
+    types = {visit.url: visit.content_type for visit in read_visits(crawl) if visit.url in judged and visit.md5}
     place = topic.with_name(f"{topic.name.removesuffix('.toml')}.examples")
     pages, lost = PageRepository(crawl / "pages"), []
     for url, relevant in judged.items():
-        own = place / FOLDERS["positive" if relevant else "negative"]
+        files = {
+            key: [place / name / f"{page_name(url)}{ending}" for ending in ENDINGS] for key, name in FOLDERS.items()
+        }
+        own = [] if relevant is None else files["positive" if relevant else "negative"]
         try:
-            if relevant is not None:
-                write_atomically(own / f"{page_name(url)}{ENDINGS[url in plain]}", [pages.load(url)], sync=False)
+            if own:
+                now = own[types.get(url, "").startswith("text/plain")]
+                write_atomically(now, [pages.load(url)], sync=False)
+                own = [now]
         except FileNotFoundError:
             lost.append(url)
-        for folder in (place / name for name in FOLDERS.values()):
-            if relevant is None or folder != own:
-                _remove(folder, page_name(url))
+        for path in (*files["positive"], *files["negative"]):
+            if path not in own:
+                with trying_to("remove", path):
+                    path.unlink(missing_ok=True)
     counts = {key: sum(path.suffix in ENDINGS for path in (place / name).glob("*")) for key, name in FOLDERS.items()}
     wanted = {key: (f"{place.name}/{name}", counts[key] > 0) for key, name in FOLDERS.items()}
     text = topic.read_bytes().decode("utf-8-sig")
@@ -61,10 +65,3 @@ def keep_examples(topic: Path, crawl: Path) -> ExamplesKept:
     if new != text:
         write_atomically(topic, [new.encode()])
     return ExamplesKept(counts["positive"], counts["negative"], tuple(lost))
-
-
-def _remove(folder: Path, name: str) -> None:
-    for ending in ENDINGS:
-        path = folder / f"{name}{ending}"
-        with trying_to("remove", path):
-            path.unlink(missing_ok=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -91,6 +92,22 @@ def test_plain_text_stays_plain_text(topic: Path, tmp_path: Path) -> None:
     judge(tmp_path / "crawl", True)
     keep_examples(topic, tmp_path / "crawl")
     assert [Path(path).suffix for path in load_topic(topic).positive] == [".txt"]
+
+
+def test_a_page_has_the_type_of_its_latest_version(topic: Path, tmp_path: Path) -> None:
+    """Plain text on the first visit, kept as an example; HTML on the next."""
+    seed, crawl = "http://www.lagoon-notes.example/", tmp_path / "crawl"
+    crawl_web(load_topic(topic), DictWeb({seed: SampleWeb().get(seed)}), crawl, **QUICK)
+    history = crawl / "history.jsonl"
+    [line] = [line for line in map(json.loads, history.read_text().splitlines()) if line["md5"]]
+    first = {**line, "content_type": "text/plain"}
+    history.write_text(f"{json.dumps(first)}\n")
+    judge(crawl, True)
+    keep_examples(topic, crawl)
+    history.write_text(f"{json.dumps(first)}\n{json.dumps({**line, 'number': 2, 'change': 'changed'})}\n")
+    assert keep_examples(topic, crawl).relevant == 1
+    folder = topic.parent / "reef.examples" / "relevant"
+    assert [path.suffix for path in folder.iterdir()] == [".html"]
 
 
 def test_on_the_terminal(topic: Path, crawl: Path) -> None:
