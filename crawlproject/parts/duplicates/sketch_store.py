@@ -209,9 +209,25 @@ class DiskSketchStore:
 
     def _read(self, line: bytes, number: int) -> OriginalPage:
         try:
-            return read_original(orjson.loads(line))
+            return _checked(read_original(orjson.loads(line)))
         except (ValueError, TypeError, AttributeError, BadBase64) as damage:
             raise unexpected(self._path, number + 1, damage) from None
+
+
+def _checked(original: OriginalPage) -> OriginalPage:
+    """The original. Raises ``ValueError`` for values that are not as ``OriginalPage`` says, since their readers trust them."""
+    url, minima, *numbers, menu, terms, shingles, language, prose = _values_of(original)
+    if not (
+        isinstance(url, str)
+        and url.find("/", 8) > 0
+        and isinstance(language, str)
+        and all(type(number) is int and 0 <= number < 1 << 64 for number in (*numbers, terms, shingles))
+        and len(minima) == len(_ILLEGIBLE.minima)
+        and len(menu) in (0, 64)
+        and len(prose) in (0, 64)
+    ):
+        raise ValueError("not the sketch of a page")
+    return original
 
 
 class KeyTable:
