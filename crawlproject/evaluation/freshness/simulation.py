@@ -79,6 +79,7 @@ class Simulation:
         rates = collection.live_pages(days) / (self.days * SECONDS_A_DAY)
         entering = deque(sorted((time, site) for site, time in enumerate(collection.enters)))
         tokens = 0.0
+        begun = 1.0  # the share of the next visit that is paid for already: the first one is due at once
         for start, rate in zip(days.tolist(), rates.tolist(), strict=True):
             end = min(start + PLAN_EVERY, collection.end)
             while entering and entering[0][0] <= start:
@@ -86,7 +87,11 @@ class Simulation:
             share = self._plan(start, rate)
             self._drop_ended(end)
             bank = max(1.0, rate * BANK)
-            for now in np.arange(start, end, 1 / rate).tolist() if rate > 0 else ():
+            paid = begun + rate * (end - start)
+            due = math.ceil(round(paid - 1, 9))
+            times = [start + (number - begun) / rate for number in range(1, due + 1)]
+            begun = round(paid - due, 9)
+            for now in times:
                 tokens = min(tokens + 1, bank)
                 log.budget += 1
                 while tokens >= 1:

@@ -236,6 +236,14 @@ class TestSimulation:
             assert min(np.diff(times)) >= 2
         assert set(log.pages) == set(range(11)), "each new page has its turn"
 
+    @pytest.mark.parametrize(("days", "visits"), [(1, 300), (2, 150), (30, 10), (60, 5)])
+    def test_the_budget_is_a_visit_per_page_in_so_many_days(self, days: float, visits: int) -> None:
+        """Three pages over a hundred days: also where that is less than a visit a day, or not a whole number."""
+        collection = SiteCollection([a_site(a_page(0), a_page(0), a_page(0))], days=100)
+        log = Simulation(collection, make_policy("uniform"), days=days).run()
+        assert log.budget == visits
+        assert log.fetches <= visits
+
     def test_the_oracle_is_above_everybody(self) -> None:
         generator = np.random.default_rng(3)
         pages = [a_page(0, *np.sort(generator.uniform(0, 100, 1 + row % 7)).tolist()) for row in range(12)]
