@@ -20,7 +20,7 @@ from crawlproject.errors import BadInput
 from crawlproject.evaluation.freshness.histories import PageHistory, SiteHistory, Sketch, find_histories, read_site
 from crawlproject.evaluation.freshness.measures import Totals, measure
 from crawlproject.evaluation.freshness.simulation import Simulation, SiteCollection
-from crawlproject.parts.revisits.allocation import SECONDS_A_DAY
+from crawlproject.parts.revisits.allocation import SECONDS_A_DAY, Array
 from crawlproject.parts.revisits.registry import make_policy
 from crawlproject.records import BACK, GONE, MISSING, MOVED, Visit
 from crawlproject.storage.read import HISTORY, LINKS, read_links, read_visits
@@ -192,33 +192,50 @@ def freshness_bound(collection: SiteCollection, budget: float) -> float:
     """An upper bound of weighted binary freshness with ``budget`` visits in all.
 
     A visit at the moment of a change keeps the page up to date until the next change; no visit can do more. So the best use
-    of the budget is one visit for each of the longest periods between changes, weighted by the page. This is a bound, not a
+    of the budget is one visit for each of the best periods between changes, weighted by the page. This is a bound, not a
     schedule: visits may be saved up and spent at any time, and a period whose text was online before is free (a copy of that
-    text may have been kept by chance). A page that disappears is dropped at once.
+    text may have been kept by chance). A page that disappears is dropped at once. One that appears or comes back later counts
+    in the periods that are free or bought and in no others, since freshness counts no page before it was visited.
     """
-    free = total = 0.0
-    periods: list[float] = []
+    free = counted = 0.0
+    periods: list[tuple[float, float]] = []  # the weighted length, and what of it counts only if it is bought
     for page, member in enumerate(collection.members):
         weight = float(collection.weights[page])
         history = member.history
         times = history.times + member.shift
         seen: set[int] = set()
         for number, (start, end) in enumerate(collection.lives(page)):
-            total += weight * (end - start)
             first = collection.version_at(page, start)
             edges = [start, *times[(times > start) & (times < end)].tolist(), end]
             begun, text = start, int(history.texts[first])
-            known = number == 0 and start <= collection.enters[member.site]
+            harvested = known = number == 0 and start <= collection.enters[member.site]
             for edge in edges[1:]:
                 version = collection.version_at(page, edge)
                 new = int(history.texts[version])
                 if edge != end and new == text:
                     continue
-                if known or text in seen:
-                    free += weight * (edge - begun)
+                length = weight * (edge - begun)
+                is_free = known or text in seen
+                if is_free:
+                    free += length
                 else:
-                    periods.append(weight * (edge - begun))
+                    periods.append((length, 0.0 if harvested else length))
+                if is_free or harvested:
+                    counted += length
                 seen.add(text)
                 known, begun, text = False, edge, new
-    bought = np.sort(np.array(periods))[::-1][: int(budget)]
-    return float((free + bought.sum()) / total) if total else 0.0
+    return _best_share(free, counted, np.array(periods).reshape(-1, 2), int(budget))
+
+
+def _best_share(part: float, whole: float, pieces: Array, most: int) -> float:
+    """The highest ``part / whole`` if up to ``most`` of the ``pieces``, rows of two numbers, are added to the two.
+
+    A piece raises a share s if its first number is above s times its second; the best pieces for the share found so far
+    give a higher share, until none do (W. Dinkelbach: On Nonlinear Fractional Programming, 1967).
+    """
+    share, before = 0.0, -1.0
+    while share > before + 1e-12:
+        best = np.argsort(pieces @ [-1.0, share], kind="stable")[:most]
+        more, larger = pieces[best].sum(axis=0)
+        before, share = share, float((part + more) / (whole + larger)) if whole + larger else 0.0
+    return max(share, before)

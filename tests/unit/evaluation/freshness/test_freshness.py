@@ -15,7 +15,7 @@ from support.archives import shared_data
 
 from benchmarks.freshness import greedy_cover, spawned_links
 from crawlproject.errors import BadInput
-from crawlproject.evaluation.freshness.comparison import freshness_bound
+from crawlproject.evaluation.freshness.comparison import freshness_bound, run_policy
 from crawlproject.evaluation.freshness.histories import (
     PageHistory,
     SiteHistory,
@@ -256,6 +256,21 @@ class TestSimulation:
     def test_the_oracle_buys_the_longest_periods(self) -> None:
         collection = SiteCollection([a_site(a_page(0, 10, 60, 80))], days=100)
         assert [freshness_bound(collection, n) for n in range(4)] == pytest.approx([0.1, 0.6, 0.8, 1.0])
+
+    @pytest.mark.parametrize("days", [25, 1000])
+    def test_the_oracle_is_above_who_never_visits_a_page_that_appears(self, days: float) -> None:
+        """Such a page counts neither as fresh nor as stale."""
+        new = [a_page(10 * row, 10 * row + 5) for row in range(1, 8)]
+        collection = SiteCollection([a_site(a_page(0, links={0: set(range(1, 8))}), *new)], days=100)
+        found = run_policy(collection, "uniform", days)
+        assert found.total.freshness <= found.oracle + 1e-9
+
+    def test_the_oracle_counts_a_page_that_appears_where_it_buys_it(self) -> None:
+        """Known: fresh for 60 days, stale for 40 without a visit. New: 50 days with a text of its own."""
+        collection = SiteCollection([a_site(a_page(0, 60), a_page(50))], days=100)
+        assert [freshness_bound(collection, n) for n in range(3)] == pytest.approx([0.6, 1.0, 1.0])
+        collection = SiteCollection([a_site(a_page(0, 90), a_page(0, 80), a_page(50))], days=100)
+        assert [freshness_bound(collection, n) for n in range(3)] == pytest.approx([0.85, 0.95, 1.0])
 
     def test_adaptive_follows_the_rebuilds_of_sites(self) -> None:
         """Three sites of forty pages, each rebuilt every 30 days: one visit reveals forty changes."""
