@@ -188,13 +188,14 @@ class CrawlLayers:
         self._seen: dict[str, _FetchedPage] = {}  # the oldest first
         self._sources: defaultdict[str, list[str]] = defaultdict(list)  # pages by what they link to
         self._distances: dict[str, int] = {}
+        self._moved: dict[str, str] = {}  # redirects, without loops
 
     def add(self, page: Page, *, on_topic: bool) -> None:
         """Add a fetched page; a page that was added before stays unchanged."""
         url = page.url
         if url in self._seen:
             return
-        links = tuple({link.url: None for link in page.links if link.url != url})
+        links = tuple(dict.fromkeys(target for link in page.links if (target := self._end_of(link.url)) != url))
         self._seen[url] = _FetchedPage(page.counts, links)
         for target in links:
             self._sources[target].append(url)
@@ -205,7 +206,11 @@ class CrawlLayers:
             self._forget(next(iter(self._seen)))
 
     def redirected(self, url: str, target: str) -> None:
-        """Links to ``url`` now lead to ``target``."""
+        """Links to ``url`` lead to ``target``, also those of pages to come."""
+        target = self._end_of(target)
+        if target == url:
+            return
+        self._moved[url] = target
         for source in self._sources.pop(url, ()):
             self._sources[target].append(source)
             seen = self._seen[source]
@@ -221,6 +226,11 @@ class CrawlLayers:
             if distance is not None and len(found[distance]) < most and self._seen[url].counts:
                 found[distance].append(self._seen[url].counts)
         return found[: next((number for number, layer in enumerate(found) if not layer), len(found))]
+
+    def _end_of(self, url: str) -> str:
+        while (target := self._moved.get(url)) is not None:
+            url = target
+        return url
 
     def _come_nearer(self, url: str, distance: int) -> None:
         """Lower the distance of ``url`` to ``distance``, if it is higher, and that of pages that lead to it accordingly."""

@@ -60,6 +60,17 @@ def test_a_redirect_leads_to_its_target() -> None:
     assert [[*counts] for layer in layers.layers(9) for counts in layer] == [["reef"], ["diver"]]
 
 
+def test_a_redirect_leads_to_its_target_also_from_pages_that_come_later() -> None:
+    layers = CrawlLayers(FARTHEST, 9)
+    old, older = "http://old.example/", "http://older.example/"
+    layers.redirected(older, old)
+    layers.redirected(old, url(2))
+    layers.redirected(url(2), older)
+    layers.add(a_text_page(url(2), "reef"), on_topic=True)
+    layers.add(a_text_page(url(1), "diver", older), on_topic=False)
+    assert [[*counts] for layer in layers.layers(9) for counts in layer] == [["reef"], ["diver"]]
+
+
 def test_the_ordering_learns_what_leads_to_the_topic_without_an_archive() -> None:
     """Indexes lead to guides, guides to reefs; pages of trains lead nowhere."""
     ordering = ContextGraph(a_context(), train_every=30, confidence=0.4)
