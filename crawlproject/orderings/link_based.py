@@ -9,7 +9,7 @@ links (paper 004 sections 4.1 and 4.3; S. Abiteboul, M. Preda, G. Cobena: WWW 20
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import ClassVar, Generic
 
 from crawlproject.orderings.base import BaseOrdering, OrderingContext
@@ -67,21 +67,36 @@ class BacklinkCount(LinkBased):
     def __init__(self, context: OrderingContext) -> None:
         super().__init__(context)
         self._backlinks: Counter[str] = Counter()
+        self._moved: dict[str, str] = {}  # redirects, without loops
 
     def worth(self, url: str) -> float:
         return float(self._backlinks[url])
 
     def observe(self, page: Page) -> None:
-        self._backlinks.update(self.counted(page))
+        linked = self.counted(page)
+        moved = sorted(self._moved.keys() & linked)
+        if moved:
+            linked = {self._end_of(url) for url in linked}
+            self._targets.update(dict.fromkeys(map(self._end_of, moved)))
+        self._backlinks.update(linked)
 
-    def counted(self, page: Page) -> Collection[str]:
+    def counted(self, page: Page) -> Set[str]:
         """The URLs whose count this page raises."""
         return {link.url for link in page.links}
 
     def redirected(self, url: str, target: str) -> None:
-        """The target gets the links of ``url``."""
+        """The target gets the links of ``url``, also those of pages to come."""
         super().redirected(url, target)
-        self._backlinks[target] += self._backlinks.pop(url, 0)
+        end = self._end_of(target)
+        if end != url:
+            self._moved[url] = end
+            self._targets[end] = None
+            self._backlinks[end] += self._backlinks.pop(url, 0)
+
+    def _end_of(self, url: str) -> str:
+        while (target := self._moved.get(url)) is not None:
+            url = target
+        return url
 
 
 class TransDomainIndegree(BacklinkCount):
@@ -92,7 +107,7 @@ class TransDomainIndegree(BacklinkCount):
 
     part = "links from other domains"
 
-    def counted(self, page: Page) -> Collection[str]:
+    def counted(self, page: Page) -> Set[str]:
         own = domain_of(page.url)
         return {link.url for link in page.links if domain_of(link.url) != own}
 

@@ -185,6 +185,16 @@ def test_a_redirect_hands_its_links_to_its_target(cls: type[LinkBased]) -> None:
     assert not dict(ordering.revise())
 
 
+@pytest.mark.parametrize("cls", [BacklinkCount, TransDomainIndegree])
+def test_a_link_to_a_redirect_that_is_known_counts_for_its_target(cls: type[LinkBased]) -> None:
+    ordering = cls(a_context())
+    offer(ordering, page(SEED, A))
+    ordering.redirected(A, B)
+    assert dict(ordering.revise()) == {B: 1}
+    assert offer(ordering, page("http://x.example/", A))[B] == 2
+    assert offer(ordering, page("http://y.example/", A, B))[B] == 3, "a page counts once"
+
+
 @pytest.mark.parametrize("cls", [*BY_LINKS, LargestSiteFirst])
 def test_seeds_and_what_they_redirect_to_stay_first(cls: type[LinkBased]) -> None:
     ordering = cls(a_context(seeds=[SEED, A]))
