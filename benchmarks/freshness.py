@@ -10,20 +10,15 @@ is the freshness above that of the uniform policy, as a share of the gain of a c
 *Calm* leaves out two sites whose pages state their build time and so change all day. *Kept out* are sites selected by a
 checksum of their names: no setting was chosen by them. The tests compare policies site by site, each site with its own budget.
 
-The histories also show how few old pages suffice to discover most new ones (paper 004 section 3.2.2.1; A. Dasgupta, A. Ghosh,
-R. Kumar, C. Olston, S. Pandey, A. Tomkins: The discoverability of the web. WWW 2007): a set of old pages that links to a
-share of the new ones, chosen by the greedy rule for set cover (at most 1 + ln n times the smallest).
+The histories also show how few old pages suffice to discover most new ones (`discoverability.py`).
 """
 
 from __future__ import annotations
 
 import argparse
-import heapq
 import sys
 import time
 import zlib
-from collections.abc import Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -33,6 +28,7 @@ import orjson
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.discoverability import show_discoverability
 from benchmarks.estimators import expected_bias_reduced, expected_naive, judge
 from crawlproject.evaluation.freshness.comparison import run_policy
 from crawlproject.evaluation.freshness.histories import SiteHistory, find_histories, read_site
@@ -108,7 +104,7 @@ def _compare(options: argparse.Namespace, console: Console) -> dict[str, Any]:
         if options.sites:
             of_sites = [run for run in runs if run["days"] == days and run["group"].startswith("site ")]
             _show_tests(console, f"Site by site, each with its own budget, {days:g} days", of_sites)
-    _show_spawning(console, [sites[path] for path in paths])
+    show_discoverability(console, [sites[path] for path in paths])
     return {"runs": runs}
 
 
@@ -211,56 +207,6 @@ def _show_tests(console: Console, title: str, runs: list[dict[str, Any]]) -> Non
             f"{interval[0]:+.4f} to {interval[1]:+.4f}" if interval else "",
             f"{p:.4f}" if p is not None else test.why,
         )
-    console.print(table)
-
-
-def greedy_cover(links: Mapping[int, AbstractSet[int]], share: float) -> list[int]:
-    """Pages, best first, whose ``links`` cover ``share`` (0 to 1) of all links' targets. Ties go to the smallest key."""
-    everything = set[int]().union(*links.values())
-    missing = set(everything)
-    most_left = len(everything) - int(np.ceil(share * len(everything) - 1e-9))
-    heap = [(-len(found), page) for page, found in links.items()]
-    heapq.heapify(heap)
-    chosen: list[int] = []
-    while len(missing) > most_left:
-        _, page = heapq.heappop(heap)
-        gain = len(links[page] & missing)
-        if heap and -gain > heap[0][0]:  # gains never rise, so an outdated gain is an upper bound
-            heapq.heappush(heap, (-gain, page))
-            continue
-        chosen.append(page)
-        missing -= links[page]
-    return chosen
-
-
-def spawned_links(site: SiteHistory, since: float) -> dict[int, set[int]]:
-    """For each page older than ``since``, the ids of the newer pages that it linked to at any time."""
-    young = {index for index, page in enumerate(site.pages) if page.born > since}
-    found: dict[int, set[int]] = {}
-    for index, page in enumerate(site.pages):
-        if index in young:
-            continue
-        spawned: set[int] = set()
-        for version in range(max(0, page.version_at(since)), len(page.times)):
-            spawned |= page.links[version] & young
-        if spawned:
-            found[index] = spawned
-    return found
-
-
-def _show_spawning(console: Console, sites: Sequence[SiteHistory]) -> None:
-    table = Table(title="New pages of the last year, from how few old pages they are found", title_justify="left")
-    for column in ("site", "new pages linked from old ones", "old pages", "for half of them", "for 90%"):
-        table.add_column(column, justify="left" if column == "site" else "right")
-    for site in sites:
-        since = max(site.start, site.end - 365 * SECONDS_A_DAY)
-        links = spawned_links(site, since)
-        new = set[int]().union(*links.values())
-        if len(new) >= 5:
-            old = sum(page.born <= since for page in site.pages)
-            table.add_row(
-                site.name, str(len(new)), str(old), *(str(len(greedy_cover(links, share))) for share in (0.5, 0.9))
-            )
     console.print(table)
 
 

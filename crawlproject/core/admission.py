@@ -124,9 +124,9 @@ class Admission:
         score = self._ordering.seed_score(url) if score is None else score
         return CrawlUrl(url, score, precedence=FIRST if self._ordering.seeds_first else ACTIVE)
 
-    def respelled_since(self, url: CrawlUrl) -> bool:
-        """Whether a page or a listing whose turn has come is spelled otherwise by the settings of this run: then that URL takes
-        its place.
+    def respell(self, url: CrawlUrl) -> bool:
+        """Offer a page or a listing whose turn has come in the spelling that this run's settings give it. Return whether that is
+        another one: ``url`` is then not fetched.
         """
         spelled = canonical_or_none(self._canonicalize, url.url)
         is_listing = url.kind in LISTINGS

@@ -258,14 +258,15 @@ class RobotsCache:
 class KnownRobots:
     """A URL filter by known robots.txt files: forbidden URLs neither enter the frontier nor are fetched.
 
-    It keeps the ``size`` origins learned last. ``now`` is the time of the latest take: expired rules do not count.
+    It keeps the ``size`` origins learned last, and as many hosts with a delay. ``now`` is the time of the latest take: expired
+    rules do not count.
     """
 
     def __init__(self, size: int) -> None:
         self.now = 0.0
         self._size = size
         self._rules: OrderedDict[str, RobotsRules] = OrderedDict()
-        self._delays: dict[str, dict[str, float]] = {}  # by host, of its origins that ask for a delay
+        self._delays: OrderedDict[str, dict[str, float]] = OrderedDict()  # of hosts that ask for a delay, by origin
 
     def crawl_delay(self, origin: str, seconds: float) -> float:
         """Note that ``origin`` asks for this delay (0: for none). Return the longest that an origin of its host asks for."""
@@ -273,6 +274,8 @@ class KnownRobots:
         asked = {**self._delays.pop(host, {}), origin: seconds}
         if longest := max(asked.values()):
             self._delays[host] = asked
+            if len(self._delays) > self._size:
+                self._delays.popitem(last=False)
         return longest
 
     def learn(self, origin: str, rules: RobotsRules) -> None:

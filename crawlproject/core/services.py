@@ -150,7 +150,7 @@ class PageHandler(Handler):
         is_own = url.request is not None
         if reason := self._admission.rules.late_refusal(url.url, url.depth, any_domain=is_own):
             return reason
-        is_copy = self._admission.respelled_since(url) or self._admission.is_replaced(url.url)
+        is_copy = self._admission.respell(url) or self._admission.is_replaced(url.url)
         return "dust/copy" if is_copy else ""
 
     def receive(self, url: CrawlUrl, reply: Reply, fetch: Fetch, page: Page | None = None) -> Page | None:

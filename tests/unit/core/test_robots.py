@@ -8,7 +8,15 @@ from email.utils import format_datetime
 import pytest
 
 from crawlproject.core import robots
-from crawlproject.core.robots import MAX_BYTES, MAX_SITEMAPS, MAX_WILDCARDS, RobotsCache, RobotsRules, expiry
+from crawlproject.core.robots import (
+    MAX_BYTES,
+    MAX_SITEMAPS,
+    MAX_WILDCARDS,
+    KnownRobots,
+    RobotsCache,
+    RobotsRules,
+    expiry,
+)
 
 NOW = 1_000_000.0
 DAY = 86_400.0
@@ -41,6 +49,15 @@ def test_a_group_of_our_own_replaces_the_general_one() -> None:
 def test_what_a_status_means(status: int, allowed: bool) -> None:
     """Sections 2.3.1.3 (unavailable: all allowed) and 2.3.1.4 (unreachable: nothing allowed)."""
     assert rules("User-agent: *\nDisallow: /x\n", status).allows("http://h.example/y") is allowed
+
+
+def test_a_host_has_the_longest_delay_of_its_origins_while_it_is_remembered() -> None:
+    known = KnownRobots(2)
+    assert known.crawl_delay("http://a.example", 9.0) == known.crawl_delay("https://a.example", 0.0) == 9.0
+    assert known.crawl_delay("http://b.example", 5.0) == known.crawl_delay("http://b.example:81", 3.0) == 5.0
+    assert known.crawl_delay("http://b.example", 2.0) == 3.0
+    assert known.crawl_delay("http://c.example", 1.0) == 1.0
+    assert known.crawl_delay("https://a.example", 0.0) == 0.0, "two later hosts are remembered"
 
 
 def test_crawl_delay_is_bounded() -> None:

@@ -148,18 +148,19 @@ def test_a_disk_that_is_gone_is_a_failed_write_too(tmp_path: Path, monkeypatch: 
         log.trim(lambda record: False)
 
 
+def io_error(*_: object) -> bytes:
+    raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+
 @pytest.mark.parametrize("shorten", [lambda log: log.cut(2), lambda log: log.trim(lambda number: number < 2)])
 def test_a_log_that_cannot_be_shortened_goes_on_after_its_last_line(
     tmp_path: Path, shorten: Callable[[AppendLog], object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(*_: object) -> None:
-        raise OSError(errno.EIO, os.strerror(errno.EIO))
-
     path = tmp_path / "log.jsonl"
     written(path, 1, 2, 3)
     log = AppendLog(path)
     with monkeypatch.context() as patched:
-        patched.setattr(os, "ftruncate", broken)
+        patched.setattr(os, "ftruncate", io_error)
         with pytest.raises(StorageFailed):
             shorten(log)
     log.append(4)
@@ -200,13 +201,10 @@ def test_a_file_without_positions_is_a_failed_read(read: Callable[[Path], object
 def test_a_log_that_cannot_be_read_is_named(
     tmp_path: Path, read: Callable[[AppendLog], object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(*_: object) -> bytes:
-        raise OSError(errno.EIO, os.strerror(errno.EIO))
-
     path = tmp_path / "log.jsonl"
     written(path, 1, 2, 3)
     log = AppendLog(path)
-    monkeypatch.setattr(os, "pread", broken)
+    monkeypatch.setattr(os, "pread", io_error)
     with pytest.raises(StorageFailed, match=f"^cannot read {path}: .*Input/output error"):
         read(log)
     log.close()

@@ -13,7 +13,7 @@ import orjson
 import pytest
 from support.archives import shared_data
 
-from benchmarks.freshness import greedy_cover, spawned_links
+from benchmarks.discoverability import greedy_cover, spawned_links
 from crawlproject.errors import BadInput
 from crawlproject.evaluation.freshness.comparison import freshness_bound, run_policy
 from crawlproject.evaluation.freshness.histories import (
