@@ -69,6 +69,7 @@ class Soft404Detector:
         self._seed = seed
         self._pages: OrderedDict[str, int] = OrderedDict()
         self._answers: OrderedDict[str, MissingPageAnswer] = OrderedDict()
+        self._asked: OrderedDict[str, None] = OrderedDict()  # hosts that were asked, whatever they answered
 
     def count(self, url: str) -> None:
         """Count a stored page of its host."""
@@ -80,10 +81,21 @@ class Soft404Detector:
             self._pages.popitem(last=False)
 
     def asked_for(self, url: str) -> str:
-        """The made-up URL to request after the page at ``url`` was kept; empty when its host is not to be asked now."""
-        if not self._after or self._pages.get(host_of(url)) != self._after:
+        """The made-up URL to request after the page at ``url`` was kept; empty when its host is not to be asked now.
+
+        A host that had more pages than ``after`` before it could be asked, as ``after`` was larger then, is asked now.
+        """
+        host = host_of(url)
+        pages = self._pages.get(host, 0)
+        if not self._after or pages < self._after or (pages > self._after and host in self._asked):
             return ""
+        self._note_asked(host)
         return made_up(url, self._seed)
+
+    def _note_asked(self, host: str) -> None:
+        self._asked[host] = None
+        if len(self._asked) > _COUNTED:
+            self._asked.popitem(last=False)
 
     def judge(self, url: str, answer: ProbeResponse) -> dict[str, Any]:
         """What the answer to a made-up ``url`` shows, as fields of a ``Finding``."""
@@ -103,10 +115,11 @@ class Soft404Detector:
 
     def learn(self, finding: Finding) -> None:
         """Remember the answer of a host."""
+        host = host_of(finding.url)
+        self._note_asked(host)
         if finding.verdict != MADE_UP:
             return
         shingles = np.frombuffer(b64decode(finding.text, validate=True), "<u4").astype(np.uint32)
-        host = host_of(finding.url)
         self._answers.pop(host, None)
         self._answers[host] = MissingPageAnswer(finding.url, finding.redirect, finding.title, finding.links, shingles)
         if len(self._answers) > _ANSWERING:

@@ -116,6 +116,7 @@ def test_of_pages_that_are_not_there_nothing_is_learnt(tmp_path: Path) -> None:
 RUN_TIME = {
     "Stopping": frozenset({"_began", "_now", "_next_look", "_saturated"}),
     "Probes": frozenset({"_log"}),
+    "Soft404Detector": frozenset({"_asked"}),  # also those whose probe waits: it goes before their next page
     "LinkFarms": frozenset({"_latest"}),
     "Sites": frozenset({"turns", "_is_live", "_ordering"}),
     "Duplicates": frozenset({"_learning", "_later"}),

@@ -167,6 +167,26 @@ def test_a_resumed_crawl_knows_what_was_found(tmp_path: Path) -> None:
     assert resumed.trust.distrust(URL) == 0.5 and len(list(read_findings(tmp_path))) == 4
 
 
+def test_a_resumed_crawl_that_probes_after_fewer_pages_asks_the_hosts_that_have_more(tmp_path: Path) -> None:
+    def asked_after(probes: Probes, number: int) -> list[CrawlUrl]:
+        page = a_page(f"http://a.example/{number}/page")
+        probes.learn(page_event(page))
+        return list(probes.kept(page, FETCH))
+
+    earlier = some_probes(tmp_path, share=0, after=20)
+    assert not any(asked_after(earlier, number) for number in range(3))
+    resumed = some_probes(tmp_path, share=0, after=2)
+    resumed.set_learned(earlier.learned())
+    (missing,) = asked_after(resumed, 3)
+    assert missing.variant == MISSING and not asked_after(resumed, 4), "its probe waits"
+    resumed.answered(missing, answer(status=404))
+    assert not asked_after(resumed, 5)
+    again = some_probes(tmp_path, share=0, after=1)
+    again.set_learned(resumed.learned())
+    replay(again, tmp_path)
+    assert not asked_after(again, 6), "it has answered"
+
+
 def test_a_step_that_left_a_question_open_is_asked_again_after_a_kill(tmp_path: Path) -> None:
     probes = some_probes(tmp_path, after=0)
     (browser,) = probes.kept(a_page(), FETCH)

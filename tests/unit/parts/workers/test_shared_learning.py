@@ -50,6 +50,7 @@ from crawlproject.records import FetchEvent, Link, Page, Span, Topic, Visit
 RUN_TIME = {
     "Stopping": frozenset({"_began", "_now", "_next_look", "_saturated"}),
     "Probes": frozenset({"_log"}),
+    "Soft404Detector": frozenset({"_asked"}),  # also those whose probe waits: it goes before their next page
     "LinkFarms": frozenset({"_latest"}),
     "UrlRuleLearner": frozenset({"variants"}),
     "SiteTracker": frozenset({"hosts", "_new_links", "_news"}),  # learned by each worker about its own hosts
