@@ -76,7 +76,7 @@ class AppointedJudge(TopicJudge):
         told = self._told.pop(page.url, None)
         if told is not None:
             return replace(page, relevance=told)
-        first = self.appointed.first(page)
+        first = self.first(page)
         if not self.appointed.asks:
             return replace(page, relevance=self._at_once([Text.of(page)], [first])[0])
         if self._waits and (question := self.question(page, first)) is not None:
@@ -88,11 +88,19 @@ class AppointedJudge(TopicJudge):
 
     def first(self, page: Page) -> float:
         """The relevance of a page without an answer."""
-        return self.appointed.first(page)
+        try:
+            return checked([self.appointed.first(page)], 1)[0]
+        except Exception as failure:
+            self.failed(failure)
+            return self.cheap.relevance(page.counts)
 
     def question(self, page: Page, first: float) -> Future[float] | None:
         """Ask about a page. None if the judge is not asked: the cheap judge is sure, or the judge rests after failures."""
-        if not page.counts or not self.appointed.wants(first):
+        try:
+            if not page.counts or not self.appointed.wants(first):
+                return None
+        except Exception as failure:
+            self.failed(failure)
             return None
         question = self._asking.begin(Text.of(page))
         self._counts["asked" if question is not None else "resting"] += 1

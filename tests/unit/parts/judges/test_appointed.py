@@ -15,7 +15,7 @@ from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.parts.judges import appointed
 from crawlproject.parts.judges.appointed import AppointedJudge
 from crawlproject.parts.judges.base import Judge, NoAnswer, Text
-from crawlproject.records import Span
+from crawlproject.records import Page, Span
 
 BY_WORDS = 2 / 3  # of "reef coral lake" with the keywords coral, reef, polyp
 
@@ -66,6 +66,31 @@ def test_what_is_no_answer_leaves_a_page_to_its_words(kind: type[Scripted], said
     assert relevance(judge, "reef coral lake") == pytest.approx(BY_WORDS)
     assert relevance(judge, "reef coral lake") == 0.25
     assert sum(number for name, number in judge.counters().items() if name.startswith("judge/failed/")) == 1
+
+
+class Unsteady(ScriptedAsker):
+    """Fails where it is asked for a first relevance, and whether to ask it."""
+
+    def first(self, page: Page) -> float:
+        return float(str(self.given.topic.name) + " is no number")
+
+    def wants(self, first: float) -> bool:
+        raise OSError("out of order")
+
+
+class Boundless(ScriptedAsker):
+    def first(self, page: Page) -> float:
+        return 7.0
+
+
+def test_a_judge_that_fails_before_it_is_asked_leaves_a_page_to_its_words(tmp_path: Path) -> None:
+    for kind in (Unsteady, Boundless):
+        judge, page = made(kind), a_read_page("reef coral lake")
+        assert judge.first(page) == pytest.approx(BY_WORDS)
+        assert judge.with_relevance(page).relevance == pytest.approx(BY_WORDS)
+    judge = made(Unsteady, tmp_path)
+    assert judge.question(page, judge.first(page)) is None
+    assert judge.counters() == {"judge/failed/value": 1, "judge/failed/os": 1}
 
 
 def test_it_is_told_once_and_counted_by_reason(caplog: pytest.LogCaptureFixture) -> None:
