@@ -10,10 +10,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter, ValidationError
+
 from crawlproject.records import Topic
 from crawlproject.storage.append_log import AppendLog, read_lines, unexpected
 from crawlproject.storage.read import read_info, topic_of
-from crawlproject.topic.fields import checked_name
+from crawlproject.topic.fields import checked_name, checked_pages, checked_weight
 
 NAME = "topics.jsonl"
 JOINED = "joined"
@@ -30,6 +32,9 @@ class TopicEvent:
     event: str
     at: float
     pages: int
+
+
+_EVENT = TypeAdapter(TopicEvent)
 
 
 @dataclass(slots=True)
@@ -82,11 +87,15 @@ def _events(folder: Path) -> Iterator[TopicEvent]:
     path = folder / NAME
     for number, line in enumerate(read_lines(path), start=1):
         try:
-            fields: dict[str, Any] = {name: value for name, value in line["topic"].items() if name in _FIELDS}
-            fields |= {name: tuple(value) for name, value in fields.items() if isinstance(value, list)}
-            topic = Topic(**fields)
-            checked_name(topic.name)  # it names a folder, and the crawl folder may come from a stranger
-            yield TopicEvent(topic, str(line["event"]), float(line["at"]), int(line["pages"]))
+            fields = {name: value for name, value in line["topic"].items() if name in _FIELDS}
+            event = _EVENT.validate_python({**line, "topic": fields})  # the crawl folder may come from a stranger
+            checked_name(event.topic.name)  # it names a folder
+            checked_weight(event.topic.weight)
+            checked_pages(event.topic.pages)
+            yield event
+        except ValidationError as damage:
+            first = damage.errors()[0]
+            raise unexpected(path, number, ValueError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}")) from None
         except (AttributeError, KeyError, TypeError, ValueError) as damage:
             raise unexpected(path, number, damage) from damage
 

@@ -239,8 +239,31 @@ def test_a_folder_from_elsewhere_names_no_topic_outside_of_itself(tmp_path: Path
     assert (other / "history.jsonl").read_bytes() == before
 
 
-@pytest.mark.parametrize("damage", ["null", "[]", '"reefs"', '{"name": 5, "keywords": ["a"], "seeds": []}'])
+DAMAGED_TOPICS = [
+    "null",
+    "[]",
+    '"reefs"',
+    *(
+        f'{{"name": "reefs", "keywords": ["a"], "seeds": [], {wrong}}}'
+        for wrong in (
+            '"name": 5', '"keywords": "a"', '"keywords": [5]', '"seeds": 5', '"positive": {}', '"language": null',
+            '"weight": "heavy"', '"weight": 0', '"weight": -1', '"pages": [1]', '"pages": -1',
+        )
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("damage", DAMAGED_TOPICS)
 def test_a_damaged_line_about_topics_is_named(tmp_path: Path, damage: str) -> None:
     (tmp_path / "topics.jsonl").write_text(f'{{"event": "joined", "at": 1, "pages": 0, "topic": {damage}}}\n')
     with pytest.raises(BadCrawlDir, match=r"topics\.jsonl, line 1"):
+        read_topics(tmp_path)
+
+
+@pytest.mark.parametrize("wrong", [{"event": 5}, {"at": "now"}, {"pages": {}}])
+def test_a_damaged_event_of_a_topic_is_named(tmp_path: Path, wrong: dict[str, object]) -> None:
+    topic = {"name": "reefs", "keywords": ["a"], "seeds": []}
+    line = {"event": "joined", "at": 1, "pages": 0, "topic": topic}
+    (tmp_path / "topics.jsonl").write_text(f"{json.dumps(line)}\n{json.dumps({**line, **wrong})}\n")
+    with pytest.raises(BadCrawlDir, match=rf"topics\.jsonl, line 2: .*{next(iter(wrong))}"):
         read_topics(tmp_path)
