@@ -137,8 +137,11 @@ class ChatJudge(Judge):
     def keep_in(self, folder: Path) -> None:
         path = folder / NAME
         for line in read_lines(path) if path.exists() else ():
-            with suppress(KeyError, TypeError, ValueError):
-                self._answers[line["question"]] = ChatAnswer(float(line["said"]), int(line["tokens"]))
+            match line:  # the crawl folder may come from a stranger
+                case {"question": str(question), "said": float() | int() as said, "tokens": int(tokens)} if (
+                    0 <= said <= 1 and tokens >= 0
+                ):
+                    self._answers[question] = ChatAnswer(float(said), tokens)
         self._sent = len(self._answers)
         self._tokens = sum(answer.tokens for answer in self._answers.values())
         self._log = AppendLog(path)

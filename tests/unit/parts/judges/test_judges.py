@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import subprocess
@@ -134,6 +135,27 @@ def test_a_torn_or_foreign_line_of_answers_is_no_answer(tmp_path: Path) -> None:
         judge = a_judge("llm", tmp_path, KEYWORDS_ONLY, JUDGE_URL=server.url, **ROBUST)
         assert relevance(judge, UNSURE) == pytest.approx(0.54)
     assert len([*read_lines(tmp_path / llm.NAME)]) == 3
+
+
+WRONG_ANSWERS = [
+    {"said": 5}, {"said": -1}, {"said": "nan"}, {"said": None}, {"tokens": -10**6}, {"tokens": "9" * 400}, {"tokens": "inf"},
+    {"question": 7}, {"question": ["x"]},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("wrong", WRONG_ANSWERS)
+def test_an_answer_that_cannot_be_one_is_neither_used_nor_paid(tmp_path: Path, wrong: dict[str, object]) -> None:
+    budget = {"JUDGE_PRICE": 1.0, "JUDGE_MONEY": 0.5, "JUDGE_QUESTIONS": 2}
+    with judging(JudgeServer(says=lambda asked: "90")) as server:
+        judge = a_judge("llm", tmp_path, KEYWORDS_ONLY, JUDGE_URL=server.url, **ROBUST, **budget)
+        assert relevance(judge, UNSURE) == pytest.approx(0.54)
+        judge.close()
+        [line] = read_lines(tmp_path / llm.NAME)
+        (tmp_path / llm.NAME).write_text(json.dumps({**line, "tokens": 1, **wrong}) + "\n")
+        again = a_judge("llm", tmp_path, KEYWORDS_ONLY, JUDGE_URL=server.url, **ROBUST, **budget)
+        for _ in range(2):
+            assert relevance(again, UNSURE) == pytest.approx(0.54)
+        assert counted(again)["asked"] == 2 and len(server.asked) == 2
 
 
 @pytest.mark.parametrize("limit", [{"JUDGE_QUESTIONS": 2}, {"JUDGE_PRICE": 0.4, "JUDGE_MONEY": 0.15}])
