@@ -14,7 +14,7 @@ from typing import Any
 
 import orjson
 
-from crawlproject.errors import trying_to
+from crawlproject.errors import BadCrawlDir, trying_to
 from crawlproject.records import Topic, Visit
 from crawlproject.storage.append_log import (
     ITEMS,
@@ -50,12 +50,19 @@ class TopicView:
         self._whole = folder
         self._relevant = relevant
         self._judge = judge
+        self._refuse_links()
         with trying_to("make", self.path):
             self.path.mkdir(parents=True, exist_ok=True)
             for name in _LINKED:
                 with suppress(FileExistsError):
                     (self.path / name).symlink_to(Path("..", "..", name))
         self._open()
+
+    def _refuse_links(self) -> None:
+        """Raise ``BadCrawlDir`` if what is written here is elsewhere: a crawl folder may come from a stranger."""
+        for path in (self.path.parent, self.path, self.path / HISTORY, self.path / ITEMS):
+            if path.is_symlink():
+                raise BadCrawlDir(str(path), "is a symbolic link, which could lead into another crawl: remove it")
 
     def _open(self) -> None:
         found = _read_place(self.path / PLACE)

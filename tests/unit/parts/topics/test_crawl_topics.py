@@ -239,6 +239,25 @@ def test_a_folder_from_elsewhere_names_no_topic_outside_of_itself(tmp_path: Path
     assert (other / "history.jsonl").read_bytes() == before
 
 
+@pytest.mark.parametrize("link", ["topics", "topics/reefs", "topics/reefs/history.jsonl"])
+def test_a_folder_from_elsewhere_writes_no_topic_outside_of_itself(tmp_path: Path, link: str) -> None:
+    """A view of a topic that lacks its notes begins by emptying its files."""
+    other, own = tmp_path / "other", tmp_path / "own"
+    for folder in (other, own):
+        crawl = opened(folder, topic("reefs"))
+        crawl_on(crawl, a_web(), 5)
+        end(crawl)
+    place, target = own / link, other / link
+    target.parent.joinpath("view.json").unlink(missing_ok=True)
+    before = (other / "topics" / "reefs" / "history.jsonl").read_bytes()
+    (own / "topics" / "reefs" / "view.json").unlink()
+    place.rename(tmp_path / "away")
+    place.symlink_to(target)
+    with pytest.raises(BadCrawlDir, match=f"own/{link}: is a symbolic link"):
+        crawl_on(opened(own, topic("reefs")), a_web(), 5)
+    assert (other / "topics" / "reefs" / "history.jsonl").read_bytes() == before != b""
+
+
 DAMAGED_TOPICS = [
     "null",
     "[]",
