@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from crawlproject.errors import BadInput, StorageFailed, trying_to
+from crawlproject.storage.append_log import draft_beside
 
 
 @contextmanager
@@ -21,7 +22,7 @@ def written_whole(path: Path) -> Iterator[BinaryIO]:
     """
     if not path.name or (path.exists() and not path.is_file()):
         raise BadInput(str(path), "expected the name of a new file, or of one to replace")
-    draft = path.with_name(f".{path.name}.{os.getpid()}.part")
+    draft = draft_beside(path.with_name(f".{path.name}"), f".{os.getpid()}.part")
     try:
         with trying_to("write", path):
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -50,7 +51,7 @@ def folder_written_whole(target: Path) -> Iterator[Path]:
     """
     if not target.name or (target.exists() and (not target.is_dir() or any(target.iterdir()))):
         raise BadInput(str(target), "expected the name of a new or an empty folder")
-    draft = target.with_name(f".{target.name}.{os.getpid()}.part")
+    draft = draft_beside(target.with_name(f".{target.name}"), f".{os.getpid()}.part")
     try:
         with trying_to("write", target):
             draft.mkdir(parents=True)

@@ -31,6 +31,7 @@ ITEMS = "items.jsonl"
 _BLOCK = 1 << 16
 _UNSAFE = 64 * 2**20  # bytes at the end of a file: more than a power failure can spoil
 _MOST = 2**63 - 1  # bytes of a file
+_NAME = 200  # bytes of a file name, of 255, that the name of its draft repeats
 _TAIL = 4096  # bytes before a position that are digested
 
 _line = partial(orjson.dumps, option=orjson.OPT_APPEND_NEWLINE)
@@ -226,9 +227,14 @@ def read_lines(path: Path, behind: TailPosition | None = None, *, without: Conta
             yield record
 
 
+def draft_beside(path: Path, ending: str) -> Path:
+    """``path`` with this ending, for a draft; a long name is cut, so that a file system that allows it allows the draft."""
+    return path.with_name(os.fsdecode(os.fsencode(path.name)[:_NAME]) + ending)
+
+
 def write_atomically(path: Path, chunks: Iterable[bytes], *, sync: bool = True, private: bool = False) -> None:
     """Replace ``path`` completely or not at all; ``private``: only its owner may read it. Raises ``StorageFailed``."""
-    draft = path.with_name(f"{path.name}.{os.getpid()}.{get_ident()}.tmp")
+    draft = draft_beside(path, f".{os.getpid()}.{get_ident()}.tmp")
     try:
         with trying_to("write", path):
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from crawlproject.errors import StorageFailed
-from crawlproject.exporting.whole import folder_written_whole
+from crawlproject.exporting.whole import folder_written_whole, written_whole
 from crawlproject.storage.append_log import write_atomically
 
 
@@ -79,3 +79,14 @@ def test_a_folder_in_the_place_of_the_file_is_reported(tmp_path: Path) -> None:
 def test_a_private_file_is_read_by_its_owner_only(tmp_path):
     write_atomically(tmp_path / "profile", [b"words"], private=True)
     assert (tmp_path / "profile").stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("name", ["x" * 250 + ".json", "é" * 125 + ".json"], ids=["ASCII", "two bytes a letter"])
+def test_a_name_may_be_as_long_as_the_file_system_allows(tmp_path: Path, name: str) -> None:
+    write_atomically(tmp_path / name, [b"one"])
+    with written_whole(tmp_path / name) as file:
+        file.write(b"two")
+    assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [(name, b"two")]
+    with folder_written_whole(tmp_path / f"{name[:-1]}!") as folder:
+        (folder / "file").touch()
+    assert {path.name for path in tmp_path.iterdir()} == {name, f"{name[:-1]}!"}
