@@ -76,7 +76,7 @@ class RobotsMiddleware(Component):
             agent=robots_agent(crawler.settings),
         )
         self._turns = HostTurns(crawler)
-        self._leads: dict[str, str] = {}  # the redirects that are being followed: from where to where
+        self._waits: dict[str, str] = {}  # host that is being visited -> the one that its robots.txt redirect waits for
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def process_request(self, request: Request, spider: Spider | None = None) -> Request | None:
@@ -143,7 +143,7 @@ class RobotsMiddleware(Component):
             response = await self._download(url, retry=retry)
             for _ in range(MAX_REDIRECTS):
                 target = _target(response)
-                if target is None or self._goes_in_circles(target, passed):
+                if target is None or target in passed:
                     break
                 if known := self._known(target):
                     return self._share(known, passed)
@@ -181,19 +181,17 @@ class RobotsMiddleware(Component):
         if crawl_of(self.crawler) is None:
             return await self._download(target, retry=retry)
         own, host = host_of(passed[0]), host_of(target)
-        self._leads[passed[-2]] = target
-        try:
-            return await self._visit(own, host, target, redirect, retry=retry)
-        finally:
-            self._leads.pop(passed[-2], None)
-
-    async def _visit(self, own: str, host: str, target: str, redirect: Response, *, retry: bool) -> Response:
-        """Fetch ``target`` on ``host`` during a visit of ``own``, whose ``redirect`` has just come."""
         await self._turns.rest(redirect.meta.get("download_latency", 0.0))
         if host == own:
             return await self._download(target, retry=retry)
-        if not await self._turns.begin(target, PATIENCE, beside=own):
-            raise HostBusy(host)
+        if self._waits_for(host, own):
+            raise ExchangeLost("busy_host")  # gives way: otherwise neither visit would end
+        self._waits[own] = host
+        try:
+            if not await self._turns.begin(target, PATIENCE, beside=own):
+                raise HostBusy(host)
+        finally:
+            self._waits.pop(own, None)
         began, asked_rest = time(), 0.0
         try:
             response = await self._download(target, retry=retry)
@@ -202,17 +200,11 @@ class RobotsMiddleware(Component):
         finally:
             self._turns.end(host, time() - began, asked_rest)
 
-    def _goes_in_circles(self, target: str, passed: Sequence[str]) -> bool:
-        """Whether a redirect leads back to a URL of its chain ``passed``, perhaps by those that other requests follow at this
-        moment: each would wait for the visit of the other to end.
-        """
-        seen = {*passed}
-        while target not in seen:
-            seen.add(target)
-            if target not in self._leads:
-                return False
-            target = self._leads[target]
-        return True
+    def _waits_for(self, host: str, own: str) -> bool:
+        """Whether the visit of ``host`` waits for that of ``own`` to end, perhaps by visits of others."""
+        while host != own and host in self._waits:
+            host = self._waits[host]
+        return host == own
 
     def _known(self, url: str) -> RobotsRules | None:
         """The known rules at ``url``, if it is the robots.txt of an origin that was fetched before."""

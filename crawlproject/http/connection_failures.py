@@ -38,7 +38,8 @@ class Unanswered(Exception):
 class ExchangeLost(DownloadFailedError):
     """An exchange failed through no fault of the host: the page waits for another try, and no failure is counted.
 
-    ``reason``: the process was ``suspended`` or ``busy``, or the server had closed an ``idle_connection``.
+    ``reason``: the process was ``suspended`` or ``busy``, the server had closed an ``idle_connection``, or a redirect of its
+    robots.txt led to a ``busy_host`` that waits for it.
     """
 
     def __init__(self, reason: str) -> None:

@@ -19,14 +19,14 @@ from scrapy.utils.project import get_project_settings
 from support.webs import DictWeb, page, robots
 
 from crawlproject.adapters.refused import Refused
-from crawlproject.adapters.running import AS_SPELLED, ASKED_REST, AWAITED_ROBOTS, ROBOTS, attach
+from crawlproject.adapters.running import AS_SPELLED, ASKED_REST, AWAITED_ROBOTS, ROBOTS, attach, time
 from crawlproject.assembly import assemble
 from crawlproject.configuration import read_options
 from crawlproject.core.connections import KNOWN_RETRIES, NEW_RETRIES
 from crawlproject.core.crawl import Crawl
 from crawlproject.core.services import UNREACHABLE
 from crawlproject.frontier.factory import MARGIN
-from crawlproject.http.connection_failures import Unanswered, connection_failure
+from crawlproject.http.connection_failures import ExchangeLost, Unanswered, connection_failure
 from crawlproject.records import Reply, Topic
 from middlewares.canonicalize import CanonicalizeMiddleware
 from middlewares.retry import ReplyRetryMiddleware
@@ -379,25 +379,38 @@ def test_a_host_that_leads_its_robots_txt_to_a_dead_one_is_not_dead(tmp_path: Pa
     assert isinstance(failure, Unanswered) and connection_failure(failure) == UNREACHABLE
 
 
-def test_hosts_whose_robots_txt_lead_to_each_other_do_not_wait_for_each_other(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("name", ["robots.txt", "rules"])
+def test_of_hosts_whose_robots_txt_lead_to_each_other_one_gives_way(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("middlewares.robots.PATIENCE", 1.0)
     other = "http://b.example/"
     crawler = a_crawler(
-        *(led_on(f"{one}robots.txt", f"{two}robots.txt") for one, two in ((HOME, other), (other, HOME)))
+        *(led_on(f"{one}robots.txt", f"{two}{name}") for one, two in ((HOME, other), (other, HOME))),
+        *((f"{host}rules", Reply("", 200, {}, b"User-agent: *\nDisallow: /no")) for host in (HOME, other)),
     )
     crawl = topical(crawler, tmp_path, HOME, other)
     middleware = RobotsMiddleware(crawler)
 
-    async def fetch(url: str) -> None:
-        assert await middleware.process_request(Request(url)) is None, "a file in a circle counts as none"
+    async def fetch(url: str) -> bool:
+        try:
+            assert await middleware.process_request(Request(url)) is None
+        except ExchangeLost:  # no failure of the host
+            crawl.frontier.release(url, 1.0, 0.1)
+            return False
         crawl.frontier.done(url, 1.0, 0.1)
+        return True
 
     async def both() -> None:
-        await asyncio.gather(fetch(HOME), fetch(other))
+        first = dict(zip((HOME, other), await asyncio.gather(fetch(HOME), fetch(other)), strict=True))
+        assert sorted(first.values()) == [False, True]
+        assert crawl.take(time()) is not None
+        assert await fetch(min(first, key=lambda url: first[url]))
 
     asyncio.run(both())
+    for host in (HOME, other):
+        rules = middleware.cache.get(host.rstrip("/"), time())
+        assert rules is not None and rules.allows(f"{host}no") is (name == "robots.txt"), "a file in a circle is none"
 
 
 def test_robots_txt_shows_whether_a_host_is_away_or_a_page(tmp_path: Path) -> None:
