@@ -36,6 +36,7 @@ from crawlproject.adapters.running import (
     time,
     wake,
 )
+from crawlproject.frontier.base import DurableFrontier
 from crawlproject.frontier.shared import CallerLoop
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ SLOW = 3.0  # seconds after which a fetch does not count as concurrent: it costs
 SLOW_BESIDE = 3  # times CONCURRENT_REQUESTS: the maximum number of slow fetches in addition to the others
 ASKING = frozenset((429, 503))  # statuses whose Retry-After counts: too many requests, service unavailable
 
-_KEPT = 10_000  # request objects that a worker of a shared frontier keeps for retries and redirects
+_KEPT = 10_000  # request objects kept to be used again: at most, with a shared frontier; else before they are looked through
 _UNLIMITED = 1000  # leases of a worker whose CONCURRENT_REQUESTS is 0
 
 
@@ -71,6 +72,7 @@ class Leases:
         self._longest_rest = longest_rest
         self._issued: dict[str, Request] = {}  # frontier key -> the request given to the engine
         self.kept: dict[str, Request] = {}  # frontier key -> a request object to use again
+        self._most_kept = _KEPT
         crawler.signals.connect(self._note_end, signals.response_downloaded)
 
     def start(self, wake: Callable[[], None]) -> None:
@@ -116,8 +118,14 @@ class Leases:
     def keep(self, key: str, request: Request) -> None:
         """Keep this request object for the next time that ``key`` is taken."""
         self.kept[key] = request
-        if self.is_shared and len(self.kept) > _KEPT:
+        if len(self.kept) <= self._most_kept:
+            return
+        if self.is_shared:
             del self.kept[next(iter(self.kept))]  # another worker may have fetched the oldest; it can be made again
+        elif isinstance(self.frontier, DurableFrontier):
+            state_of = self.frontier.state_of
+            self.kept = {key: kept for key, kept in self.kept.items() if state_of(key) in ("waiting", "leased")}
+            self._most_kept = max(_KEPT, 2 * len(self.kept))  # others were refused at their turn, or evicted
 
     def wait_again(self, key: str, request: Request, now: float) -> None:
         """Release the lease for a retry, a page that waits for robots.txt or another host's visit, or a redirect to a variant."""

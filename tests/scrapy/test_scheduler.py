@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -210,6 +212,21 @@ def test_a_request_of_another_spider_ends_when_its_response_went_through_the_spi
     assert scheduler.next_request() is None and scheduler.frontier.leases() == 0, "now the host rests"
     world.fire()
     assert world.now == pytest.approx(1001.5 + MARGIN) and issued(world, scheduler).url == SEEDS[0] + "x"
+
+
+def test_a_full_frontier_keeps_no_requests_that_it_has_dropped(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crawlproject.adapters.leases._KEPT", 20)
+    scheduler = opened(world, FRONTIER_MAX_URLS=30)
+    known = []
+    for number in range(500):
+        request = Request(f"http://h{number}.example/", priority=number)
+        known.append(weakref.ref(request))
+        assert scheduler.enqueue_request(request)
+        del request
+    gc.collect()
+    alive = [number for number, each in enumerate(known) if each() is not None]
+    assert len(alive) <= 61 and alive[-30:] == [*range(470, 500)]
+    assert [int(request.url[8:-9]) for request in requests_of(scheduler, world)][:3] == [499, 498, 497]
 
 
 # ------------------------------------------------------------ wakes
