@@ -30,11 +30,14 @@ from crawlproject.language_models.embeddings import search_model
 from crawlproject.library.crawling import crawl
 from crawlproject.library.stored_crawl import StoredCrawl, stored_settings, stored_topic
 from crawlproject.pages.markdown import escaped, fenced, markdown
+from crawlproject.storage.manifest import keep_settings
 from crawlproject.storage.read import read_info
 
 MOST_HITS = 50
 MOST_CHARACTERS = 20_000  # of a page in one answer
 SECONDS = 300.0  # time limit of a call of ``crawl``, without the pages that are then in flight
+
+_LIMITS = ("CRAWL_MAX_PAGES", "CRAWL_MAX_SECONDS", "CRAWL_REVISIT_ROUND")  # of a call of ``crawl``, not of later crawls
 
 _INSTRUCTIONS = (
     "Pages that a web crawler collected on one topic: {keywords}. Search first, then read pages. "
@@ -166,6 +169,7 @@ def _crawling(stored: StoredCrawl, most: int, settings: Mapping[str, Any]) -> Ca
                     crawl(stored_topic(stored.folder), stored.folder, ordering=info.ordering, progress=False,
                           **{**chosen, "CRAWL_MAX_PAGES": before + min(pages, left)})  # fmt: skip
                 finally:  # a crawl that failed may have stored pages
+                    keep_settings(stored.folder, info.settings, _LIMITS)
                     new = _pages(stored) - before
                     left -= new
             except TopicalError as wrong:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -149,8 +149,23 @@ class Manifest:
             raise BadCrawlDir(str(self._path.parent), f"holds a crawl ordered by {held}, not {name}; {wish}")
 
     def _write(self) -> None:
-        document = orjson.dumps(self.found, option=orjson.OPT_INDENT_2, default=str)
-        write_atomically(self._path, [document])
+        _write(self._path, self.found)
+
+
+def keep_settings(folder: Path, settings: Mapping[str, Any], names: Container[str]) -> None:
+    """Give the recorded settings of these names, in capitals, the values in ``settings``: the last run was an exception.
+
+    Raises ``BadCrawlDir`` and ``StorageFailed``.
+    """
+    found = read_manifest(folder)
+    recorded = found.get("settings") or {}
+    kept = {name: settings[name.upper()] for name in recorded if name.upper() in names and name.upper() in settings}
+    if kept:
+        _write(folder / NAME, {**found, "settings": {**recorded, **kept}})
+
+
+def _write(path: Path, manifest: Mapping[str, Any]) -> None:
+    write_atomically(path, [orjson.dumps(manifest, option=orjson.OPT_INDENT_2, default=str)])
 
 
 def topic_fields(topic: Topic) -> dict[str, Any]:

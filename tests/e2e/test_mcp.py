@@ -15,6 +15,7 @@ from support.crawling import ROOT, crawl, environment, history, scrapy, stored
 from support.invoking import invoke
 
 from crawlproject.commands.mcp import McpCommand
+from crawlproject.storage.read import read_info
 
 if TYPE_CHECKING:
     from mcp import Client
@@ -96,6 +97,7 @@ def test_a_bounded_crawl_if_it_is_allowed(folder: Path) -> None:
 
     converse(folder, talk, "--crawl", "10", *IMPOLITE)
     assert len(stored(folder)) == len(before) + 10
+    assert read_info(folder).settings["CRAWL_MAX_PAGES"] == 15, "the limit is the agent's, not that of the crawl"
     assert len({line["url"] for line in history(folder)}) == len(history(folder))
 
 
