@@ -16,7 +16,7 @@ from crawlproject.core.peers import Peers
 from crawlproject.core.stopping import Scarcity
 from crawlproject.frontier.base import CountingFrontier, Frontier
 from crawlproject.orderings.base import BaseOrdering
-from crawlproject.records import ACTIVE, FIRST, LISTINGS, PAGE, CrawlUrl
+from crawlproject.records import ACTIVE, FIRST, LISTINGS, PAGE, QUERY, CrawlUrl
 from crawlproject.storage.history import History
 from crawlproject.storage.logs import Refusals
 from crawlproject.urls.canonical import canonical_or_none
@@ -125,14 +125,14 @@ class Admission:
         return CrawlUrl(url, score, precedence=FIRST if self._ordering.seeds_first else ACTIVE)
 
     def respell(self, url: CrawlUrl) -> bool:
-        """Offer a page or a listing whose turn has come in the spelling that this run's settings give it. Return whether that is
-        another one: ``url`` is then not fetched.
+        """Offer a page, listing or query whose turn has come in the spelling that this run's settings give it. Return whether
+        that is another one: ``url`` is then not fetched.
         """
         spelled = canonical_or_none(self._canonicalize, url.url)
         is_listing = url.kind in LISTINGS
         if not spelled or spelled == url.url or url.request is not None or is_post(url.url):
             return False
-        if url.kind != PAGE and not is_listing:
+        if url.kind not in (PAGE, QUERY) and not is_listing:
             return False
         self._ordering.redirected(url.url, spelled)
         self.offer(replace(url, url=spelled), any_extension=is_listing)

@@ -21,8 +21,9 @@ from crawlproject.parts.forms.selection import make_selection
 from crawlproject.parts.forms.source import FormSource
 from crawlproject.parts.forms.sources import Sources, is_respelled
 from crawlproject.records import PAGE, PLANTED, QUERY, CrawlUrl, Fetch, FetchEvent, Page, Reply, Visit
+from crawlproject.urls.canonical import canonical_or_none
 from crawlproject.urls.hosts import domain_of
-from crawlproject.urls.post import canonical_request, post_of, post_url
+from crawlproject.urls.post import canonical_request, is_post, post_of, post_url
 
 TRIES = 20  # queries of a source that are offered in one turn
 
@@ -48,6 +49,7 @@ class FormPart(Part):
             )
         make_selection(options.crawl_form_selection)  # raises for a wrong name before anything starts
         self._agent = setup.agent
+        self._canonicalize = setup.canonicalize
         self._frontier = setup.frontier
         self._load = setup.folder.pages.load
         self._relevant = options.page_relevant
@@ -74,8 +76,12 @@ class FormPart(Part):
         return {QUERY: QueryHandler(services, self, self._agent)}
 
     def begin(self, now: float) -> None:
-        """Assign waiting queries to their sources, and let the other sources send their next query."""
-        waiting = {url.url: url.parent or "" for url in self._frontier.waiting() if url.kind == QUERY}
+        """Assign waiting queries to their sources, and let the other sources send their next query.
+
+        A query that is now spelled otherwise takes its new spelling at its turn (``Admission.respell``).
+        """
+        queries = (url for url in self._frontier.waiting() if url.kind == QUERY)
+        waiting = {self._spelled(url.url): self._spelled(url.parent or "") for url in queries}
         for url, parent in waiting.items():
             self.sources.adopt(url, parent)
         for source in self.sources:
@@ -83,14 +89,20 @@ class FormPart(Part):
                 self.sources.refused(source.out)
         self.ask()
 
+    def _spelled(self, url: str) -> str:
+        """A URL of an earlier run in the spelling of this one."""
+        return url if is_post(url) else canonical_or_none(self._canonicalize, url) or url
+
     def learn(self, event: FetchEvent) -> None:
         visit = event.visit
         if visit.number > 1:
             return
-        if visit.kind == QUERY and is_respelled(visit.url, visit.redirect):
-            self.sources.moved(visit.url, visit.parent or "", visit.redirect)
-        elif visit.kind == QUERY:
-            self.sources.answered(visit.url, visit.parent or "", event.page() if visit.md5 else None)
+        if visit.kind == QUERY:
+            url, parent, target = map(self._spelled, (visit.url, visit.parent or "", visit.redirect))
+            if is_respelled(url, target):
+                self.sources.moved(url, parent, target)
+            else:
+                self.sources.answered(url, parent, event.page() if visit.md5 else None)
         elif visit.md5 and self.sources.is_query(visit.parent or ""):
             page = event.page()
             if page is not None:
