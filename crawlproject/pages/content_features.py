@@ -11,6 +11,7 @@ heuristic; ``tests/unit/pages/test_script_made.py`` lists the kinds of pages tha
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Mapping
 from itertools import islice
 
@@ -18,9 +19,10 @@ from crawlproject.pages.html.document import Document
 from crawlproject.pages.page_types import page_type_of
 from crawlproject.pages.text.terms import frequencies
 from crawlproject.records import NEEDS_BROWSER
+from crawlproject.urls.hosts import domain_of, registrable_domain
 
 # Names of signs, all shares from 0 to 1.
-CONCEALED = "concealed"  # of the text: not shown by a browser
+CONCEALED = "concealed"  # of the text: not shown by a browser, without links within the site (a folded menu)
 LINKED = "linked"  # of the text: inside links
 REPEATED = "repeated_words"  # of the terms: the five most frequent
 SMALL_WORDS = "small_words"  # of the words: stop words, a third or more of prose, none of a list of keywords
@@ -41,6 +43,7 @@ _NOSCRIPT = re.compile(rb"<noscript\b[^<>]*+>(.*?)(?:</noscript|\Z)", re.IGNOREC
 _UNSEEN = re.compile(
     rb"<!--.*?(?:-->|\Z)|<(style|template|svg)\b.*?(?:</\1|\Z)|<head\b.*?(?:</head|<body|\Z)", re.I | re.S
 )
+_HOST = re.compile(r"\s*(?:https?:)?//(?:[^/?#@]*@)?([^/?#:\s]+)", re.IGNORECASE)  # of an absolute link
 _TAG = re.compile(rb"<[^>]*>")
 # Elements that frameworks fill, by name, by id or class, or by an attribute.
 _MOUNT = re.compile(
@@ -130,8 +133,8 @@ def signs_of(document: Document, counts: Mapping[str, int], terms: int, body: by
             return {NEEDS_BROWSER: 1.0}
     if terms < _MANY_TERMS:
         return signs
-    if document.concealed:
-        signs[CONCEALED] = round(min(1.0, document.concealed / max(1, sum(map(len, text.split())))), 3)
+    if document.concealed and (concealed := _concealed(document)):
+        signs[CONCEALED] = round(concealed / max(1, _letters(text)), 3)
     if share > _NOTABLE:
         signs[LINKED] = round(share, 3)
     times = frequencies(counts)
@@ -142,6 +145,28 @@ def signs_of(document: Document, counts: Mapping[str, int], terms: int, body: by
         signs[REPEATED] = round(repeated, 3)
         signs[SMALL_WORDS] = round(max(0.0, 1.0 - terms / max(1, len(text.split()))), 3)
     return signs
+
+
+def _concealed(document: Document) -> int:
+    """The characters that a browser does not show, without white space and without the text of links within the site."""
+    begins = [begin for begin, _ in document.concealed]
+    found = sum(_letters(document.text[begin:end]) for begin, end in document.concealed)
+    for link in document.links:
+        begin, end = link.anchor
+        place = bisect_right(begins, begin) - 1
+        if place >= 0 and end <= document.concealed[place][1] and not _leads_away(link.href, document.base):
+            found -= _letters(document.text[begin:end])
+    return max(0, found)
+
+
+def _letters(text: str) -> int:
+    return sum(map(len, text.split()))
+
+
+def _leads_away(href: str, base: str) -> bool:
+    """Whether a link, as written on a page with this base, leads to another site."""
+    found = _HOST.match(href)
+    return found is not None and registrable_domain(found[1].lower()) != domain_of(base)
 
 
 def is_script_made(text: str, linked: int, body: bytes) -> bool:

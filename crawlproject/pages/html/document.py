@@ -54,12 +54,13 @@ READ = {  # by element, in addition to READ_OF_ALL
     "script": frozenset(("type",)),
     "time": frozenset(("datetime", "itemprop", "pubdate")),
 }
+OUTERMOST = 2  # elements, html and body, whose styles conceal nothing: scripts show a page that is hidden whole
 MAX_PATH = 400  # characters of a tag path that are kept, from the link upwards
 
 _HIDING = re.compile(
     r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|font-size\s*:\s*+0*+\.?[01]?(?:px|pt|em|rem|%)?\s*+(?:;|!|$)"
     r"|opacity\s*:\s*+0*+(?:\.0*+)?\s*+(?:;|!|$)|text-indent\s*:\s*-\d{3,}|(?:left|top|margin-left|margin-top)\s*:\s*-\d{3,}"
-    r"|clip\s*:\s*rect\(\s*0|(?:height|width)\s*:\s*0(?:px)?\s*(?:;|$)"
+    r"|clip\s*:\s*rect\(\s*0|(?<![\w-])(?:max-)?(?:height|width)\s*:\s*0(?:px)?\s*(?:;|$)"
 )
 _COLOURS = re.compile(r"(?<![-\w])(background-color|background|color)\s*:\s*([^;!]{1,40})")
 _RULE = re.compile(r"\.([\w-]{1,60})\s*\{([^{}]{0,300})\}")
@@ -92,8 +93,8 @@ class Document:
     element breaks the line, and no white space at its ends. ``title`` has its white space folded. ``language`` is the
     two-letter code of ``<html lang>``, or empty. ``published`` is the day of publication as ``YYYY-MM-DD``, or empty.
     ``author`` and ``license`` come from the head and JSON-LD (``Statements``). ``base`` is the absolute URL against which
-    relative links are resolved. ``concealed`` counts the characters of ``text``, without white space, that a browser does
-    not show. ``redirect`` is the target, as written, of an immediate redirect (an instant refresh, or a script that does
+    relative links are resolved. ``concealed`` has the ranges ``[start, end)`` of ``text`` that a browser does not show, in
+    order. ``redirect`` is the target, as written, of an immediate redirect (an instant refresh, or a script that does
     nothing else). ``robots`` holds the rules of ``<meta name="robots">``. ``encoding`` is a Python codec name.
     ``links_dropped`` counts links beyond the cap; ``truncated`` is True if text or tags beyond a cap were left out.
     """
@@ -105,7 +106,7 @@ class Document:
     author: str = ""
     license: str = ""
     links: tuple[RawLink, ...] = ()
-    concealed: int = 0
+    concealed: tuple[tuple[int, int], ...] = ()
     redirect: str = ""
     base: str = ""
     robots: MetaRobots = NO_RULES

@@ -8,6 +8,7 @@ from crawlproject.pages.html.document import (
     BREAKING,
     HIDDEN,
     LINKS,
+    OUTERMOST,
     AggregationNodes,
     Document,
     RawLink,
@@ -57,7 +58,7 @@ class DocumentBuilder:
         self._refresh = ""
         self._redirect = ""
         self.classes: frozenset[str] = frozenset()  # that a style sheet of the page hides
-        self._concealed = 0  # characters that are not shown
+        self.concealed: list[tuple[int, int]] = []  # ranges of the text that are not shown
         self._unscripted = False  # inside <noscript>
         self._said = Statements()
         self._linked_data = False  # whether the open script is JSON-LD
@@ -86,6 +87,7 @@ class DocumentBuilder:
             if (
                 attributes
                 and not concealed_at
+                and len(begins) > OUTERMOST
                 and ("style" in attributes or "hidden" in attributes or self.classes)
                 and is_concealed(attributes, self.classes)
             ):
@@ -103,7 +105,8 @@ class DocumentBuilder:
             if tag in CLOSERS:
                 CLOSERS[tag](self, tag)
             if concealed_at and len(begins) == concealed_at:
-                self.conceal(concealed_from)
+                if not self.hidden:
+                    self.concealed.append((concealed_from, len(pieces)))
                 concealed_at = 0
             if waiting and len(begins) in waiting:
                 nodes.leave(len(pieces))
@@ -115,10 +118,6 @@ class DocumentBuilder:
                 put("\n")
 
         self.start, self.end = start, end
-
-    def conceal(self, start: int) -> None:
-        """Count all text from the position ``start`` on as not shown."""
-        self._concealed += sum(map(len, self.text.since(start).split()))
 
     def close(self) -> None:
         """End the input. lxml requires this method."""
@@ -132,6 +131,7 @@ class DocumentBuilder:
             self._end_link("a")
         self.nodes.finish(len(self.text))
         text, at = self.text.finish(self.max_text)
+        self.concealed = [(at[start], at[end]) for start, end in self.concealed]
         ranges = zip(self._hrefs, self.nodes.anchors, self.nodes.contexts, strict=True)
         return text, [
             RawLink(href, (at[a], at[b]), (at[c], at[d]), nofollow, path)
@@ -149,7 +149,7 @@ class DocumentBuilder:
             author=self._said.author,
             license=self._said.license,
             links=(*refresh, *links),
-            concealed=self._concealed,
+            concealed=tuple(self.concealed),
             redirect=self._redirect,
             base=base,
             robots=self._robots,

@@ -19,6 +19,7 @@ from crawlproject.pages.html.document import RawLink
 from crawlproject.pages.html.document_builder import CLOSERS, OPENERS
 from crawlproject.pages.html.document import is_concealed
 from crawlproject.pages.html.document import MAX_PATH, label
+from crawlproject.pages.html.document import OUTERMOST
 from crawlproject.pages.html.document import BREAKING
 
 cetree.import_lxml__etree()
@@ -27,6 +28,7 @@ cdef enum:
     DEEPEST = 250  # libxml2 drops the rest of a tree at 256
     REMEMBERED = 256  # tags, a power of 2
 MAX_DEPTH = DEEPEST
+cdef int SHOWN = OUTERMOST  # depth of elements that conceal nothing
 
 cdef enum:  # what to do for a tag
     BREAKS = 1
@@ -102,6 +104,7 @@ cdef class TreeWalk:
             anchor = (min(link.start, most), min(link.end, most))
             context = (min(link.context_start, most), min(link.context_end, most))
             links.append(new_tuple(RawLink, (self.hrefs[number], anchor, context, link.nofollow, self.tag_paths_of[number])))
+        self.builder.concealed = [(min(start, most), min(end, most)) for start, end in self.builder.concealed]
         return text, links
 
     cdef bint run(self) except -1:
@@ -142,7 +145,7 @@ cdef class TreeWalk:
         self.depth += 1
         self.begins[self.depth] = self.text.length
         self.nodes[self.depth] = node
-        if node.properties is not NULL and not self.concealed_at and self.is_concealed(node):
+        if node.properties is not NULL and not self.concealed_at and self.depth > SHOWN and self.is_concealed(node):
             self.concealed_at = self.depth
         if duties & LINKS:
             self.open_link(node, "src" if duties & FRAMES else "href")
@@ -163,7 +166,8 @@ cdef class TreeWalk:
             tag = unicode_of(node.name)
             CLOSERS[tag](self.builder, tag)
         if self.concealed_at == depth:
-            self.builder.conceal(self.begins[depth])
+            if not self.hidden:
+                self.builder.concealed.append((self.begins[depth], self.text.length))
             self.concealed_at = 0
         while number:
             self.ranges[number - 1].context_start = self.begins[depth]

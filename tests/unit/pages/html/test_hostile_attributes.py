@@ -35,7 +35,9 @@ def test_no_style_takes_long(style: str) -> None:
 @pytest.mark.parametrize(
     ("style", "hides"),
     [("opacity: 0", True), ("opacity:.0;", True), ("opacity:0.00 !important", True), ("opacity:0.1", False), ("opacity:1", False),
-     ("font-size:0px", True), ("font-size: 1px;", True), ("font-size:10px", False), ("font-size:.1em", True)],
+     ("font-size:0px", True), ("font-size: 1px;", True), ("font-size:10px", False), ("font-size:.1em", True),
+     ("height:0", True), ("max-height: 0;", True), ("flex:1;min-width:0", False), ("border-width:0", False),
+     ("line-height:0", False)],
 )  # fmt: skip
 def test_what_a_style_hides(style: str, hides: bool) -> None:
     assert conceals(style) == hides

@@ -49,6 +49,10 @@ def links(count: int, hosts: int) -> str:
     )
 
 
+def menu(place: str) -> str:
+    return "".join(f'<li><a href="{place}{n}">{prose(n, 1)[:60]}</a></li>' for n in range(80))
+
+
 @pytest.mark.parametrize(
     "body",
     [
@@ -56,6 +60,9 @@ def links(count: int, hosts: int) -> str:
         prose(2, 10) + f"<ul>{links(100, 3)}</ul>",  # the index of a site and its friends
         f"<table>{'<tr><td>coral<td>12<td>reef<td>4' * 3}</table>",
         prose(3, 40) + '<div style="display:none"><a href="/menu">Menu</a> Sign in</div>',
+        prose(3, 10) + f'<ul style="display: none">{menu("/docs/")}</ul>',  # folded, longer than the text
+        prose(3, 10) + f"<nav hidden>{menu('http://docs.a.example/')}</nav>",
+        f'<div style="flex:1; min-width:0">{prose(3, 20)}</div>',
         "",
     ],
 )
@@ -86,6 +93,18 @@ def test_other_words_over_and_over_without_a_language():
 )
 def test_text_that_nobody_sees(head, block):
     page = examined(prose(1, 5) + block.format(prose(2, 40, "coral", "reef")), head)
+    assert page.spam > 0.7 and page.signs[CONCEALED] > 0.7
+
+
+@pytest.mark.parametrize("engine", [5, 300])  # as a tree, and as events, for a document too deep for one
+def test_a_page_that_a_script_shows_conceals_nothing(engine):
+    whole = f'<html><body style="opacity: 0">{"<b>" * engine}{prose(1, 40)}</body></html>'
+    page = READER.read("http://www.a.example/", whole.encode())
+    assert CONCEALED not in Spam(QUERY).examine(page, FETCH).signs
+
+
+def test_links_to_other_sites_that_nobody_sees():
+    page = examined(prose(1, 5) + f'<div style="display:none">{links(60, 40)}</div>')
     assert page.spam > 0.7 and page.signs[CONCEALED] > 0.7
 
 
