@@ -130,7 +130,7 @@ def _day_in(text: str) -> str:
     if not found:
         return ""
     month, day, year = (found[1], found[2], found[3]) if found[1] else (found[5], found[4], found[6])
-    return day_of(f"{year}-{_MONTHS.index(month[:3].lower()) + 1:02d}-{int(day):02d}")
+    return day_of(f"{year}-{_MONTHS.index(month[:3].casefold()) + 1:02d}-{int(day):02d}")
 
 
 def _said(element: Any) -> str:

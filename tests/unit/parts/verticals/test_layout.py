@@ -115,6 +115,12 @@ def test_an_article_with_comments_keeps_both_apart() -> None:
     assert "Menu" not in found.units[0].text.title()
 
 
+def test_a_day_with_a_long_s_is_read() -> None:
+    paragraphs = "".join(f"<p>{text}" * 9 for text in TEXTS)
+    found = layout(f"<article><h1>Of the reef</h1><p>\u017fep 12, 2024</p>{paragraphs}</article>")
+    assert found.units[0].published == "2024-09-12"
+
+
 def test_a_manual_is_nothing_of_that() -> None:
     sections = "".join(
         f"<div class=section><h2>Step {n}</h2><p>{text * 5} See <a href='/x{n}'>this</a>.</p></div>"
