@@ -26,6 +26,8 @@ MAX_TERMS = 200_000
 MOST_LABELLED = 1_000  # values under labels that are read from a page
 
 _WORD = re.compile(r"[^\W\d_]{3,30}")
+_NONSENSE = "qxzvkjwhfgpbdtmr"  # the letters of a nonsense word, one for each hexadecimal digit
+_NONSENSE_WORD = re.compile(f"[{_NONSENSE}]{{12}}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,4 +234,9 @@ class SurfaceWords:
 def nonsense(seed: str) -> str:
     """A word that does not exist: twelve letters, always the same for one ``seed``."""
     digits = hashlib.md5(seed.encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest()[:12]
-    return digits.translate(str.maketrans("0123456789abcdef", "qxzvkjwhfgpbdtmr"))
+    return digits.translate(str.maketrans("0123456789abcdef", _NONSENSE))
+
+
+def is_nonsense(text: str) -> bool:
+    """Whether a text is such a word."""
+    return _NONSENSE_WORD.fullmatch(text) is not None

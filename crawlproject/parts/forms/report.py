@@ -10,7 +10,7 @@ from typing import Any
 
 from crawlproject.options import Options
 from crawlproject.pages.html.form_kinds import TOKEN_FORMS
-from crawlproject.parts.forms.candidates import nonsense
+from crawlproject.parts.forms.candidates import is_nonsense
 from crawlproject.parts.forms.result_page import is_view
 from crawlproject.parts.forms.value_graph import chao
 from crawlproject.records import QUERY, Visit
@@ -25,7 +25,8 @@ class SourceRow:
 
     ``fetches`` counts result pages, redirects and failures; ``queries`` the different words or options asked for. ``pages``
     counts the fetched pages whose parent is a result page, ``relevant`` the relevant ones of them. ``size`` is the least
-    number of items that it has.
+    number of items that it has. ``furniture`` are links that are no results: those in the answer to the nonsense word, and
+    of a form of menus, which is not asked for one, those that its ``first`` two answers share.
     """
 
     address: str
@@ -35,6 +36,7 @@ class SourceRow:
     listed: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))  # item -> queries that listed it
     asked: set[str] = field(default_factory=set)
     furniture: set[str] = field(default_factory=set)
+    first: list[set[str]] = field(default_factory=list)
 
     @property
     def queries(self) -> int:
@@ -53,9 +55,12 @@ class SourceRow:
         """Add a fetched result page with its links."""
         self.fetches += 1
         self.asked.add(visit.anchor)
-        items = [link for link in links if not is_view(link, visit.url)]
-        if visit.anchor == nonsense(self.address):
-            self.furniture.update(items)
+        items = {link for link in links if not is_view(link, visit.url)}
+        if is_nonsense(visit.anchor):
+            self.furniture |= items
+        elif visit.md5 and len(self.first) < 2 and not any(map(is_nonsense, self.asked)):
+            self.first.append(items)
+            self.furniture = set.intersection(*self.first) if len(self.first) == 2 else set()
         for item in items:
             self.listed[item].add(visit.anchor)
 
