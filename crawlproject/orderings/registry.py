@@ -7,6 +7,7 @@ import inspect
 import re
 from collections.abc import Callable, Mapping
 from importlib.metadata import entry_points
+from math import isfinite
 from typing import Any, TypeVar
 
 from crawlproject.errors import BadSetting
@@ -176,11 +177,13 @@ def _parameters() -> set[str]:
 
 
 def _like(default: Any, name: str, value: Any) -> Any:
-    """Convert ``value`` to the type of ``default``."""
+    """Convert ``value`` to the type of ``default``; a number must be finite."""
+    kind = type(default)
     try:
-        return type(default)(value)
-    except (TypeError, ValueError):
-        kind = type(default).__name__
-        raise BadSetting(
-            f"setting ORDERING_{name.upper()}", f"expected a value of type {kind}, not {value!r}"
-        ) from None
+        found = kind(value)
+        if isinstance(found, float) and not isfinite(found):
+            raise ValueError(found)
+    except (OverflowError, TypeError, ValueError):
+        wish = f"expected a value of type {kind.__name__}, not {value!r}"
+        raise BadSetting(f"setting ORDERING_{name.upper()}", wish) from None
+    return found

@@ -155,6 +155,13 @@ def test_a_parameter_of_the_wrong_kind_is_reported() -> None:
         build("dom", {"alpha": "much"})
 
 
+@pytest.mark.parametrize("value", ["inf", "-inf", "nan", float("inf")])
+@pytest.mark.parametrize("name", ["explore", "strength", "rows"])
+def test_a_number_that_is_not_finite_is_reported(name: str, value: object) -> None:
+    with pytest.raises(BadSetting, match=f"ORDERING_{name.upper()}: expected a value of type"):
+        build("adaptive", {name: value})
+
+
 @pytest.mark.parametrize("name", [name for name, cls in ORDERINGS.items() if cls.needs_archive])
 def test_an_ordering_that_needs_an_archive_says_so(name: str) -> None:
     with pytest.raises(BadSetting, match=f"ordering {name}: .*ORDERING_ARCHIVE"):
