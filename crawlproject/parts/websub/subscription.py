@@ -5,7 +5,8 @@ next; and the file of all subscriptions of a crawl. They hold secrets: only the 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -21,6 +22,7 @@ NAME = "websub.jsonl"
 _RENEWED = 0.8  # of a lease
 _MOVES = 3  # redirects of a hub that are followed
 _SUBSCRIBE, _UNSUBSCRIBE, _DENIED = "subscribe", "unsubscribe", "denied"
+_TYPES = {"str": str, "list[str]": list, "int": int, "float": int | float, "bool": bool}
 _SURPLUS = 1_000  # outdated lines, above nine of each subscription, before the file is rewritten
 
 
@@ -137,9 +139,21 @@ def read_subscriptions(folder: Path) -> list[Subscription]:
         except (KeyError, TypeError) as damage:
             raise unexpected(path, None, damage) from None
     try:
-        return [Subscription(**line) for line in found.values() if "feed" in line]
-    except (IndexError, TypeError) as damage:
+        return [_checked(Subscription(**line)) for line in found.values() if "feed" in line]
+    except (IndexError, OverflowError, TypeError, ValueError) as damage:
         raise unexpected(path, None, damage) from None
+
+
+def _checked(found: Subscription) -> Subscription:
+    """``found``. Raises an error if a field has a value that no crawl would write."""
+    for field in fields(found):
+        if not isinstance(getattr(found, field.name), _TYPES[str(field.type)]):
+            raise TypeError(f"{field.name} is not of type {field.type}")
+    if not found.hubs or not all(isinstance(hub, str) for hub in found.hubs):
+        raise TypeError("hubs are not URLs")
+    for at in (found.due, found.ends):
+        datetime.fromtimestamp(at, UTC)
+    return found
 
 
 class SubscriptionLog:

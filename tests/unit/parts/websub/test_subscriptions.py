@@ -34,6 +34,7 @@ from crawlproject.errors import BadCrawlDir, BadSetting
 from crawlproject.parts.websub.deliveries import STRETCH
 from crawlproject.parts.websub.subscription import HOUR, NAME, WEEK, read_subscriptions
 from crawlproject.parts.websub.subscriptions import SUBSCRIBE
+from crawlproject.parts.websub.why import subscription_sentences
 from crawlproject.records import CrawlUrl, Reply, Topic
 from crawlproject.storage.read import read_visits
 
@@ -500,6 +501,28 @@ def test_a_damaged_file_is_named(tmp_path: Path) -> None:
         (tmp_path / NAME).write_text(f"{line}\n")
         with pytest.raises(BadCrawlDir, match=NAME):
             read_subscriptions(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"ends": "soon"},
+        {"ends": 1e300},
+        {"due": None},
+        {"true": "1"},
+        {"hub": 3},
+        {"hubs": []},
+        {"hubs": [1]},
+        {"told": 1},
+    ],
+)
+def test_a_field_of_the_wrong_type_is_damage(tmp_path: Path, wrong: dict[str, object]) -> None:
+    found = Subscribed(tmp_path)
+    found.crawl.close()
+    line = json.loads((tmp_path / NAME).read_text().splitlines()[-1])
+    (tmp_path / NAME).write_text(f"{json.dumps({**line, **wrong})}\n")
+    with pytest.raises(BadCrawlDir, match=NAME):
+        list(subscription_sentences(tmp_path, FEED, found.crawl.now))
 
 
 def test_the_file_does_not_grow_for_ever(tmp_path: Path) -> None:
