@@ -25,6 +25,7 @@ _NUMBERS = frozenset(("number", "range", "color"))
 MAX_LABEL = 200  # characters of a label, a hint or the text of a button
 MAX_VALUE = 2_048  # of a name, a value or an address: a form with a longer one is never sent
 _CONTROLS = frozenset(("input", "select", "textarea", "button"))
+_SEVERAL = frozenset(("hidden", "checkbox"))  # a form may send several values of one name
 _PARTS = frozenset(("script", "style", "option", "button", "select", "textarea"))  # their text labels no other control
 
 
@@ -115,7 +116,7 @@ class _FormReader:
     def __init__(self, labels: dict[str, str], encoding: str) -> None:
         self._labels = labels
         self._encoding = encoding  # of the page
-        self._fields: dict[tuple[str, str], Field] = {}
+        self._fields: dict[tuple[str | None, ...], Field] = {}  # by name and type, and by value where several are sent
         self._submit: list[str] = []
         self._button: tuple[str, str] | None = None
 
@@ -164,7 +165,8 @@ class _FormReader:
         self._fields[name, "radio"] = Field(name, "radio", chosen, before.label, options)
 
     def _put(self, field: Field) -> None:
-        self._fields.setdefault((field.name, field.type), field)
+        several = (field.value,) if field.type in _SEVERAL else ()
+        self._fields.setdefault((field.name, field.type, *several), field)
 
     def _label_of(self, control: etree._Element) -> str:
         """Return what a person reads beside a control: its label, else its own attributes, else the text next to it."""

@@ -61,6 +61,13 @@ def test_the_url_is_the_one_of_a_browser() -> None:
     )
 
 
+def test_hidden_fields_and_boxes_of_one_name_are_all_sent() -> None:
+    hidden = "".join(f"<input type=hidden name=in value={place}>" for place in ("books", "maps", "books"))
+    boxes = "".join(f"<input type=checkbox name=of value={year} checked>" for year in (1998, 1999))
+    searched = form(f"{hidden}{boxes}<input type=checkbox name=of value=2000><input type=search name=q>")
+    assert address(searched, {"q": "reef"}).partition("?")[2] == "in=books&in=maps&of=1998&of=1999&q=reef"
+
+
 @pytest.mark.parametrize(
     ("page", "accepts", "query"),
     [("gbk", "", "%BA%A3"), ("utf-8", "", "%E6%B5%B7"), ("gbk", "x,utf-8", "%E6%B5%B7"),
