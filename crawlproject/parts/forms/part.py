@@ -53,7 +53,7 @@ class FormPart(Part):
         self._frontier = setup.frontier
         self._load = setup.folder.pages.load
         self._relevant = options.page_relevant
-        self._pages: dict[str, tuple[int, float]] = {}  # depth and score of the pages that forms were found on
+        self._pages: dict[str, tuple[int, float]] = {}  # depth and score of the pages of sources
         self.sources = Sources(
             canonicalize=partial(canonical_request, setup.canonicalize),
             judge=setup.judge,
@@ -113,8 +113,8 @@ class FormPart(Part):
                 body = self._load(visit.url)
             except FileNotFoundError:
                 return
-            self._pages.setdefault(visit.url, (visit.depth, visit.score))
-            self.sources.found(visit.url, event.links, read_forms(body, visit.url, visit.content_type))
+            if self.sources.found(visit.url, event.links, read_forms(body, visit.url, visit.content_type)):
+                self._pages[visit.url] = visit.depth, visit.score
 
     def followed(self, page: Page) -> Page:
         """A result page leads to its items only. Its other views are fetched as queries, or not at all."""

@@ -68,8 +68,9 @@ class Sources:
         """Whether a URL was sent, or will be sent, as a query."""
         return url in self._asked
 
-    def found(self, page: str, links: Collection[str], forms: Iterable[Form]) -> None:
-        """Make sources of the new forms of a page that has these links."""
+    def found(self, page: str, links: Collection[str], forms: Iterable[Form]) -> bool:
+        """Make sources of the new forms of a page that has these links; return whether there were any."""
+        before = len(self._sources)
         for form in forms:
             place = form.action if form.method == "post" else form.action.partition("?")[0]
             key = place, frozenset(field.name for field in form.fields)
@@ -88,6 +89,7 @@ class Sources:
                     limit=self._limit,
                 )
                 self._ready[source] = None
+        return len(self._sources) > before
 
     def ready(self) -> list[FormSource]:
         """The sources that may have a query to send. Each is returned once, until its query has ended."""
