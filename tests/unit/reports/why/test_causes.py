@@ -6,7 +6,6 @@ import json
 
 import pytest
 
-from crawlproject.parts.duplicates.why import normalized_by_rules
 from crawlproject.reports.why.asked import causes
 from crawlproject.storage.read import read_info
 
@@ -17,9 +16,10 @@ URL = "http://reef.example/page?view=print&id=7"
 def asked(write_crawl, tmp_path):
     """``asked(url, counts, ordering, settings, rules, robots)`` returns the causes."""
 
-    def ask(url=URL, counts=None, *, ordering="best_first", settings=None, rules=(), robots="", **how):
+    def ask(url=URL, counts=None, *, ordering="best_first", settings=None, rules=(), robots="", visits=(), **how):
         folder = write_crawl(
             tmp_path / "crawl",
+            visits,
             refused={"counts": counts or {}, "samples": {}},
             ordering=ordering,
             settings=settings or {},
@@ -48,15 +48,15 @@ def test_a_rule_that_refuses_the_url_is_the_cause(asked):
     assert asked(robots="User-agent: other\nDisallow: /page", known=True) == []
 
 
-def test_a_learned_rule_names_the_url_that_is_crawled_instead(asked, tmp_path):
+def test_a_learned_rule_names_the_url_that_is_crawled_instead(asked, page):
     (cause,) = asked(rules=[{"rule": "reef.example param view"}])
     assert cause.reason == "dust/respelled" and "http://reef.example/page?id=7" in cause.words
     assert asked(rules=[{"rule": "reef.example param view", "for": 9}]) == [], "it only says who comes last"
     assert asked(rules=[{"rule": "reef.example param view"}, {"rule": "reef.example param view", "event": "off"}]) == []
-    assert normalized_by_rules(tmp_path / "crawl", "http://other.example/?view=1") == (
-        "http://other.example/?view=1",
-        [],
-    )
+    assert asked("http://other.example/?view=1", rules=[{"rule": "reef.example param view"}]) == []
+    first = "http://reef.example/page?view=old&id=7"  # the first one found is crawled, whatever its parameters
+    (cause,) = asked(rules=[{"rule": "reef.example param view"}], visits=[page(f"{first}1"), page(first)])
+    assert f" {first}," in cause.words
 
 
 def test_of_one_thing_that_can_have_happened_it_is_that(asked):
