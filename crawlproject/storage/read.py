@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from itertools import groupby
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,13 @@ LINKS = "links.jsonl"
 REFUSED = "refused.json"
 
 _VISIT_FIELDS = frozenset(item.name for item in fields(Visit))
-_COUNTED = ("at", "seconds", "relevance", "spam", "size", "number")
+_NUMERIC = frozenset((bool, float, int))
+_KINDS = {"int": _NUMERIC, "float": _NUMERIC, "str": frozenset((str,)), "Mapping[str, float]": frozenset((dict,))}
+_BY_KIND = [
+    (kind, [item.name for item in fields(Visit) if _KINDS.get(str(item.type)) is kind])
+    for kind in dict.fromkeys(_KINDS.values())
+]  # the types of the fields, but that of ``parent``
+_CHECKED = [(kind, names, attrgetter(*names)) for kind, names in _BY_KIND]
 _YEAR_10000 = 253_402_300_800.0  # in seconds since the epoch: no date is later
 
 REMEDY = "crawl the same topic into this folder to rewrite it"  # for a damaged manifest
@@ -195,17 +201,20 @@ def visit_from(line: Any, place: str) -> Visit:
 
 
 def _wrong_field(visit: Visit) -> str:
-    """The first field used in calculations whose value no crawl would write; empty if there is none."""
-    if not isinstance(visit.url, str) or "://" not in visit.url:
-        return "url"
-    for name in _COUNTED:
-        if not isinstance(getattr(visit, name), int | float):
+    """The first field whose value no crawl would write; empty if there is none."""
+    for kind, names, values in _CHECKED:
+        if not kind.issuperset(map(type, values(visit))):
+            return next(name for name in names if type(getattr(visit, name)) not in kind)
+    if not isinstance(visit.parent, str | None):
+        return "parent"
+    for name in ("signs", "parts", "topics"):
+        if not _NUMERIC.issuperset(map(type, getattr(visit, name).values())):
             return name
+    if "://" not in visit.url:
+        return "url"
     if not 0 <= visit.at < _YEAR_10000:
         return "at"
-    if visit.md5 != "" and not is_name(visit.md5):
-        return "md5"
-    return "" if isinstance(visit.signs, dict) else "signs"
+    return "md5" if visit.md5 != "" and not is_name(visit.md5) else ""
 
 
 def _rename_kind(line: dict[str, Any]) -> None:

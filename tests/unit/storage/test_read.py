@@ -69,7 +69,9 @@ def test_a_damaged_line_is_named(write_crawl, page, tmp_path, line):
 @pytest.mark.parametrize(
     ("name", "value"),
     [("url", "http:/a.example/"), ("url", 5), ("at", "1"), ("at", 1e300), ("relevance", None), ("size", "9"), ("signs", []),
-     ("seconds", {}), ("spam", "x"), ("number", None), ("md5", "/etc/passwd"), ("md5", "../../../crawl.json"), ("md5", 7)],
+     ("seconds", {}), ("spam", "x"), ("number", None), ("md5", "/etc/passwd"), ("md5", "../../../crawl.json"), ("md5", 7),
+     ("score", "x"), ("depth", []), ("status", {}), ("parent", 5), ("anchor", None), ("title", 7), ("duplicate_of", -1),
+     ("digest", []), ("signs", {"crawl_delay": "x"}), ("signs", {"retry_after": None}), ("parts", [1]), ("topics", {"a": "b"})],
 )  # fmt: skip
 def test_a_field_that_no_crawl_wrote_so_is_named(write_crawl, page, tmp_path, name, value):
     folder = write_crawl(tmp_path / "c", [page("http://a.example/")])
