@@ -12,6 +12,7 @@ from crawlproject.pages.page_types import NATURES
 from crawlproject.records import Fetch, Page
 from crawlproject.storage.append_log import AppendLog, read_lines, unexpected
 from crawlproject.storage.crawl_files import PROBES as NAME
+from crawlproject.urls.hosts import host_of
 
 HONEST = "honest"  # a browser, or a client without the login, is shown the same page; a missing page is a 404
 CLOAKED = "cloaked"  # the crawler is shown text that a browser is not
@@ -92,7 +93,7 @@ def read_findings(folder: Path) -> Iterator[Finding]:
     for number, line in enumerate(read_lines(path), start=1):
         try:
             yield _finding(line)
-        except (TypeError, ValueError) as damage:
+        except (IndexError, TypeError, ValueError) as damage:
             raise unexpected(path, number, damage) from damage
 
 
@@ -102,6 +103,8 @@ def _finding(line: Any) -> Finding:
         wanted = (int, float) if field.type == "float" else int if field.type == "int" else str
         if not isinstance(getattr(finding, field.name), wanted):
             raise TypeError(f"{field.name} is not of type {field.type}")
+    if not (host_of(finding.url) and host_of(finding.page)):
+        raise ValueError("it is about no URL")
     if len(b64decode(finding.text, validate=True)) % 4:
         raise ValueError("text is not a list of digests")
     return finding

@@ -201,8 +201,17 @@ LINE = {"url": URL, "step": MISSING, "page": URL, "at": 1, "seconds": 0.5, "stat
 
 @pytest.mark.parametrize(
     "line",
-    [[], {"url": URL}, {**LINE, "at": "now"}, {**LINE, "text": "?"}, {**LINE, "text": "AAA="}, {**LINE, "more": 1}],
-    ids=["a list", "too few", "a word", "no base64", "half a digest", "too many"],
+    [
+        [],
+        {"url": URL},
+        {**LINE, "at": "now"},
+        {**LINE, "text": "?"},
+        {**LINE, "text": "AAA="},
+        {**LINE, "more": 1},
+        {**LINE, "url": "x"},
+        {**LINE, "page": "http:///"},
+    ],
+    ids=["a list", "too few", "a word", "no base64", "half a digest", "too many", "no URL", "no host"],
 )
 def test_a_damaged_log_is_named(tmp_path: Path, line: object) -> None:
     (tmp_path / "probes.jsonl").write_text(f"{json.dumps(LINE)}\n{json.dumps(line)}\n")
