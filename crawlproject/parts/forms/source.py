@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from urllib.parse import parse_qsl, urlsplit
 
 from crawlproject.errors import InvalidUrl
 from crawlproject.pages.html.forms import Form
 from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.parts.forms.candidates import Candidates, Shared, nonsense
-from crawlproject.parts.forms.fields import Query
+from crawlproject.parts.forms.fields import Query, address
 from crawlproject.parts.forms.refinement import Refinements
 from crawlproject.parts.forms.result_page import ResultPage, read_results
 from crawlproject.parts.forms.selection import ChosenValue, QuerySelection
 from crawlproject.parts.forms.value_graph import Value, ValueGraph, chao
 from crawlproject.records import Page
+from crawlproject.urls.post import as_get
 
 SAMPLE = 4  # answers from which a source is judged (query-based sampling: Callan and Connell, TOIS 2001)
 FEWEST = 10  # items that the judgment needs
@@ -130,10 +132,10 @@ class FormSource:
             if not url or url in self._asked:
                 self._candidates.close(value)
 
-    def _url(self, address: str) -> str:
+    def _url(self, written: str) -> str:
         """The canonical form of an address; empty if it is not a valid URL, such as one that is too long."""
         try:
-            return self._canonicalize(address)
+            return self._canonicalize(written)
         except InvalidUrl:
             return ""
 
@@ -210,12 +212,17 @@ class FormSource:
             return self._asked[url]
         if (before := self._asked.get(parent)) is not None:
             return before._replace(url=url, parent=parent, number=before.number + 1)
-        value = self._candidates.asked_by(url)
+        value = self._candidates.asked_by(url) if self._sends(url) else None
         if value is None:
             return None
         if value.text in (word := nonsense(self.form.action), *self._judge.analyzer.terms(word)):
             return Query(url, None, word, self.page)
         return Query(url, value, self._candidates.text(value) or value.text, self.page)
+
+    def _sends(self, url: str) -> bool:
+        """Whether a URL has the fields of this form: other forms may lead to the same address."""
+        every = {field.name: "1" for field in self.form.fields}
+        return _names(self._url(address(self.form, {}))) <= _names(url) <= _names(address(self.form, every))
 
     def _forget(self, url: str) -> None:
         """Remove a query that is out or was answered from the pages to fetch."""
@@ -303,3 +310,8 @@ class FormSource:
     def relevance(self) -> float:
         """The share of the known items that are relevant."""
         return self.graph.total_relevance / len(self.graph.items) if self.graph.items else 0.0
+
+
+def _names(url: str) -> set[str]:
+    """The names of the fields that a query sends."""
+    return {name for name, _ in parse_qsl(urlsplit(as_get(url)).query, keep_blank_values=True)}

@@ -164,6 +164,22 @@ def test_forms_that_post_to_one_script_are_told_apart_by_what_it_is_to_do() -> N
     assert [post_of(query.url)[0] for query in queries if query] == [f"{HOME}i.php?in=a", f"{HOME}i.php?in=b"]  # type: ignore[index]
 
 
+@pytest.mark.parametrize("method", ["get", "post"])
+def test_after_a_resume_forms_that_lead_to_one_address_keep_their_answers(method: str) -> None:
+    box, menu = "<input name=q type=search>", "<select name=k><option value=''>Any<option>map<option>book</select>"
+    html = "".join(f"<form method={method} action=/s>{fields}</form>" for fields in (box, f"{box}{menu}"))
+    one, told = found(html), []
+    for number in range(3):
+        for query in filter(None, ask(one)):
+            told.append((query.url, LAB.reader.read(query.url, listed(f"a{number}", number))))
+            one.answered(query.url, HOME, told[-1][1])
+    other = found(html)
+    for url, page in told:
+        other.answered(url, HOME, page)
+    assert [source.fetches for source in other] == [source.fetches for source in one] == [3, 3]
+    assert [source.graph.items for source in other] == [source.graph.items for source in one]
+
+
 @pytest.mark.parametrize("by_post", [False, True])
 @pytest.mark.parametrize("kind", ["search", "advanced", "books", "listing"])
 def test_after_a_resume_answers_alone_make_the_same_source(kind: str, by_post: bool) -> None:
