@@ -24,6 +24,7 @@ WIDTH, HEIGHT = 480, 270
 _LEFT, _RIGHT, _TOP, _BOTTOM = 46, 22, 26, 40
 _POINTS = 240  # points of a line
 _DOTS = 400  # dots of a scatter chart
+_SHORTEST = 1e-300  # between two ticks: a power of ten may be 0 below that
 _GROUPS = 10  # groups of pages with similar scores
 
 
@@ -47,10 +48,9 @@ class Axis:
 
     def ticks(self, about: int = 5) -> list[float]:
         """Return round numbers within the axis, roughly ``about`` of them."""
-        span = self.high - self.low
-        if not span > 0:
+        raw = (self.high - self.low) / about
+        if not _SHORTEST < raw < math.inf:
             return [self.low]
-        raw = span / about
         unit = 10.0 ** math.floor(math.log10(raw))
         step = next(unit * factor for factor in (1, 2, 2.5, 5, 10) if unit * factor >= raw * 0.999)
         first = math.ceil(self.low / step - 1e-9)

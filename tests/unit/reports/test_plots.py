@@ -52,7 +52,11 @@ def test_many_series_differ_in_colour_or_dashes():
 
 @pytest.mark.parametrize(
     ("low", "high", "ticks"),
-    [(0, 1, [0, 0.2, 0.4, 0.6, 0.8, 1]), (0, 1000, [0, 200, 400, 600, 800, 1000]), (3, 3, [3])],
+    [
+        (0, 1, [0, 0.2, 0.4, 0.6, 0.8, 1]),
+        (0, 1000, [0, 200, 400, 600, 800, 1000]),
+        *((3, 3, [3]), (0, 5e-324, [0]), (0, 1e-323, [0]), (-1e308, 1e308, [-1e308]), (0, math.nan, [0])),
+    ],
 )
 def test_ticks_are_round_numbers(low, high, ticks):
     assert Axis("", low, high).ticks() == pytest.approx(ticks)
