@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from crawlproject.core.part import Part, Setup
 from crawlproject.options import Options
 from crawlproject.parts.verticals.options import VerticalOptions
-from crawlproject.parts.verticals.series import next_page
+from crawlproject.parts.verticals.series import FIRST, may_follow, next_page
 from crawlproject.parts.verticals.site_template import SiteTemplates, chosen_templates
 from crawlproject.records import PLANTED, CrawlUrl, FetchEvent, Page
 
@@ -40,7 +40,8 @@ class Verticals(Part):
             from crawlproject.parts.verticals.redundancy.shown_content import ShownContent
 
             self.examine = ShownContent(self._redundant.leads_on, known).inspect  # type: ignore[method-assign]
-        off = {"refusal": self._redundant is None, "learn": self._redundant is None, "links": not self._longest}
+        learns_nothing = self._redundant is None and not self._longest
+        off = {"refusal": self._redundant is None, "learn": learns_nothing, "links": not self._longest}
         self.idle = [hook for hook, is_off in off.items() if is_off]
 
     @classmethod
@@ -58,7 +59,12 @@ class Verticals(Part):
         return self._redundant.refusal(url) if self._redundant is not None and depth else ""
 
     def learn(self, event: FetchEvent) -> None:
-        if self._redundant is not None and event.visit.number == 1:
+        visit = event.visit
+        if visit.number > 1:
+            return
+        if self._longest and visit.is_page and visit.parent and may_follow(visit.parent, visit.url):
+            self._positions.setdefault(visit.url, self._positions.get(visit.parent, FIRST) + 1)
+        if self._redundant is not None:
             self._redundant.learn(event)
 
     def links(self, page: Page) -> Iterable[CrawlUrl]:
@@ -68,7 +74,7 @@ class Verticals(Part):
         links = ((link.url, link.anchor) for link in page.links)
         own = self._templates.of(page.url)
         following = (own.next if own else next_page)(page.url, links, page.related)
-        position = self._positions.get(page.url, 1) + 1
+        position = self._positions.get(page.url, FIRST) + 1
         if following and position <= self._longest:
             self._positions.setdefault(following, position)
             depth, worth = max(1, page.depth), page.relevance

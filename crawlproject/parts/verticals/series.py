@@ -75,6 +75,12 @@ def follows(url: str, target: str) -> bool:
     return new == old + 1 and (_names_page(before) or (before[-1:] in "-_" and new <= _MOST_PARTS))
 
 
+def may_follow(url: str, target: str) -> bool:
+    """Whether ``target`` may be the next page after ``url``, as far as the URLs show it."""
+    found = _LAST_SEGMENT.fullmatch(url)
+    return follows(url, target) or (found is not None and target == f"{found[1]}/{int(found[2]) + 1}{found[3]}")
+
+
 def _in_path(url: str, links: Iterable[tuple[str, str]]) -> str:
     """The next URL of ``/story/2/``, if a link "1" leads to ``/story/``: other numbers in paths are dates and identifiers."""
     found = _LAST_SEGMENT.fullmatch(url)
