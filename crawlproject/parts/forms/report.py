@@ -92,7 +92,10 @@ def read_sources(folder: Path, threshold: float) -> list[SourceRow]:
         return []
     sources: dict[str, SourceRow] = {}
     of: dict[str, SourceRow] = {}  # by the URL of a result page, or of its redirect target
-    links = {url: targets for url, targets in read_links(folder) if url in queries}
+    links: dict[str, list[str]] = {url: [] for url in queries}
+    for url, targets in read_links(folder):  # several times a page that was visited again: its new links
+        if url in links:
+            links[url] += targets
     for url, visit in queries.items():
         if (row := of.get(url) or of.get(visit.parent or "")) is None:
             post = post_of(url)
@@ -100,7 +103,7 @@ def read_sources(folder: Path, threshold: float) -> list[SourceRow]:
             row = sources.setdefault(address, SourceRow(address))
         of[url] = row
         of.setdefault(visit.redirect, row)
-        row.add(visit, links.get(url, ()))
+        row.add(visit, links[url])
     for visit in read_visits(folder):
         if visit.is_page and visit.parent in queries and visit.url not in queries:
             source = of[visit.parent]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -41,6 +42,11 @@ class Library:
         return Reply(HOME, 200, HTML, f"<title>Coral reef</title>{body}".encode())
 
 
+def crawl_library(folder: Path, form: str) -> None:
+    topic, budgets = Topic("reefs", ("coral reef",), (HOME,)), {"CRAWL_FORMS": 8, "CRAWL_MAX_PAGES": 60}
+    crawl_web(topic, Library(form), folder, **budgets, ORDERING="dom", POLITENESS_MIN_DELAY=0)
+
+
 @pytest.mark.parametrize(
     ("action", "field", "items"),
     [
@@ -52,7 +58,15 @@ class Library:
 )
 def test_links_on_every_result_page_are_no_items(tmp_path: Path, action: str, field: str, items: int) -> None:
     form = f"<form action='{action}'>{field}<select name=sort><option>up<option>down</select><button>Search</button></form>"
-    topic = Topic("reefs", ("coral reef",), (HOME,))
-    crawl_web(topic, Library(form), tmp_path, CRAWL_FORMS=8, CRAWL_MAX_PAGES=60, ORDERING="dom", POLITENESS_MIN_DELAY=0)
+    crawl_library(tmp_path, form)
     (source,) = read_sources(tmp_path, 0.1)
     assert source.address == f"{HOME}find" and source.items == items
+
+
+def test_items_that_a_later_visit_of_a_result_page_finds_are_added(tmp_path: Path) -> None:
+    crawl_library(tmp_path, f"<form action=/find>{BOX}</form>")
+    with (tmp_path / "links.jsonl").open("a") as log:
+        link = {"source": f"{HOME}find?q=coral", "anchor": "Reef 99", "context_score": 0.1}
+        log.write(json.dumps({**link, "target": f"{HOME}item/99"}) + "\n")
+    (source,) = read_sources(tmp_path, 0.1)
+    assert source.items == 16
