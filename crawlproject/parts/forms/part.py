@@ -116,6 +116,10 @@ class FormPart(Part):
             if self.sources.found(visit.url, event.links, read_forms(body, visit.url, visit.content_type)):
                 self._pages[visit.url] = visit.depth, visit.score
 
+    def examine_again(self, page: Page, fetch: Fetch) -> Page:
+        """A result page that is visited again is one still."""
+        return replace(page, kind=QUERY) if self.sources.is_query(page.url) else page
+
     def followed(self, page: Page) -> Page:
         """A result page leads to its items only. Its other views are fetched as queries, or not at all."""
         if page.kind != QUERY:

@@ -6,6 +6,7 @@ import tracemalloc
 from pathlib import Path
 
 from support.livecrawl import crawl_on
+from support.timedcrawl import DAY, TimedCrawl
 from support.webs import HTML, DictWeb, page
 
 from crawlproject.assembly import assemble
@@ -31,3 +32,33 @@ def test_pages_with_a_known_form_are_not_remembered(tmp_path: Path) -> None:
     crawl.close("done", 3000.0)
     assert crawl.folder.history.pages > 100
     assert sum(trace.size for trace in kept.traces) < 1_000
+
+
+class Library:
+    """A site whose result pages change with each visit, and link to the same results in other orders."""
+
+    visits = 0
+
+    def get(self, url: str) -> Reply:
+        self.visits += 1
+        if url == HOME:
+            body = "<p>The coral reef library</p><form action=/find><input type=search name=q></form>"
+        elif "/item/" in url:
+            body = f"<p>The coral reef {url}</p>"
+        else:
+            asked = url.partition("q=")[2].partition("&")[0]
+            listed = [] if asked not in ("coral", "reef") else [f"/item/{number}" for number in range(9)]
+            links = [*listed, *(f"/find?q={asked}&amp;sort={order}" for order in ("title", "date") if listed)]
+            body = f"<p>{'new ' * self.visits}</p>" + "".join(
+                f"<p><a href='{link}'>Coral reef</a></p>" for link in links
+            )
+        return Reply(url, 200, HTML, f"<title>Coral reef</title>{body}".encode())
+
+
+def test_other_views_of_a_result_page_are_not_followed_when_it_is_visited_again(tmp_path: Path) -> None:
+    settings = {"CRAWL_FORMS": 4, "CRAWL_REVISIT": "adaptive", "CRAWL_REVISIT_MIN": 600, "CRAWL_RATE": 2000}
+    crawl = TimedCrawl(Topic("reefs", ("coral reef",), (HOME,)), tmp_path, Library(), **settings)
+    crawl.run(DAY / 4).close()
+    asked = [url for _, url, _, _ in crawl.asked]
+    assert asked.count(f"{HOME}find?q=coral") > 1
+    assert not [url for url in asked if "sort=" in url]
