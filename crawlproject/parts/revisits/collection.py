@@ -173,7 +173,7 @@ class Collection:
     def _apply(self, visit: Visit) -> None:
         self._since_commit += 1
         if visit.number == 1:
-            if visit.md5 and not visit.is_left_out and not is_post(visit.url):  # a POST is never repeated
+            if is_collected(visit):
                 self._add(visit)
             return
         values: dict[str, object] = {"number": visit.number}
@@ -223,6 +223,11 @@ class Collection:
             if isinstance(error, sqlite3.OperationalError):
                 raise StorageFailed(f"cannot write to {path}: {error}") from error
             raise BadCrawlDir(str(path), f"{error}; remove the file, and it is rebuilt from the history") from error
+
+
+def is_collected(visit: Visit) -> bool:
+    """Whether the first visit of a page adds it to the collection: a POST is never repeated."""
+    return bool(visit.md5) and not visit.is_left_out and not is_post(visit.url)
 
 
 def _name(url: str) -> bytes:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from crawlproject.parts.revisits.allocation import rate_of
 from crawlproject.parts.revisits.base import IMPACT, Outcome, RevisitPolicy
+from crawlproject.parts.revisits.collection import is_collected
 from crawlproject.parts.revisits.hints import HINTED
 from crawlproject.parts.revisits.options import RevisitOptions
 from crawlproject.parts.revisits.registry import make_policy
@@ -140,7 +141,7 @@ def replay_policy(folder: Path, options: RevisitOptions) -> ReplayedPolicy:
     for visit in read_visits(folder):
         now = max(now, visit.at)
         page = pages.get(visit.url)
-        if visit.number == 1 and visit.md5 and not visit.is_left_out and page is None:
+        if visit.number == 1 and page is None and is_collected(visit):
             page = pages[visit.url] = WatchedPage(len(pages), visit.url, visit.at, visit.at)
         elif page is None or not visit.change:
             continue
