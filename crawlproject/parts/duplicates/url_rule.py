@@ -126,8 +126,9 @@ def proposals(url: str, first: str) -> Iterator[UrlRule]:
     host = one[1]
     if differing == [0]:
         yield UrlRule(host, "scheme")
-    elif differing in ([1], [0, 1]):
-        yield UrlRule(host, "mirror", two[1])
+    elif differing in ([1], [0, 1]):  # one rule for two hosts, whichever was found first: two would undo each other
+        short, long = sorted((host, two[1]), key=lambda name: (len(name), name))
+        yield UrlRule(long, "mirror", short)
     elif differing == [2]:  # a rule changes both paths, so check that they become equal
         found = _paths(host, one[2], two[2], has_query=bool(one[3]))
         yield from (rule for rule in found if rule.normal(one) == rule.normal(two))

@@ -179,6 +179,17 @@ def test_a_mirror_gives_way_host_by_host():
     assert crawl.learner.variants.normalized(f"{A}/more") == f"{A}/more"
 
 
+def test_mirrors_found_in_either_order_are_one_rule():
+    crawl, mirror = Crawled(), "http://b.example"
+    for page in range(10):
+        first, other = (A, mirror) if page % 2 else (mirror, A)
+        crawl.fetch(f"{first}/{page}")
+        crawl.fetch(f"{other}/{page}", f"{first}/{page}")
+    assert crawl.changes == [("b.example mirror a.example", True)]
+    crawl.fetch(f"{A}/else")
+    assert crawl.learner.variants.normalized(f"{mirror}/else") == f"{A}/else"
+
+
 def test_rules_of_a_host_are_taken_together():
     crawl = Crawled()
     for rule in (SID, UrlRule("a.example", "slash"), UrlRule("b.example", "mirror", "a.example")):
