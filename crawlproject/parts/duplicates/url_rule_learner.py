@@ -275,15 +275,11 @@ class UrlVariants:
         return url if self._asked % AUDITED == 0 else first
 
     def replaced(self, url: str) -> str:
-        """The variant to crawl if all rules that apply are certain; else ``url``."""
+        """The variant to crawl if all rules that make both alike are certain; else ``url``."""
         if not self._certain or (first := self.normalized(url)) == url:
             return url
-        parts = parts_of(url)
-        for rule in self._rules_for(parts[1]):
-            if (normal := rule.normal(parts)) != parts and rule not in self._certain:
-                return url
-            parts = normal
-        return first
+        applied = [rule for variant in (url, first) for rule in self._applied(variant)]
+        return first if self._certain.issuperset(applied) else url
 
     def _key(self, url: str) -> int:
         return digest_of(spelled(self._normal(url)))
@@ -293,6 +289,14 @@ class UrlVariants:
         for rule in self._rules_for(parts[1]):
             parts = rule.normal(parts)
         return parts
+
+    def _applied(self, url: str) -> Iterator[UrlRule]:
+        """Yield the rules that change a URL."""
+        parts = parts_of(url)
+        for rule in self._rules_for(parts[1]):
+            if (normal := rule.normal(parts)) != parts:
+                yield rule
+            parts = normal
 
     def _rules_for(self, host: str) -> Iterator[UrlRule]:
         """Yield the rules of a host, then those of the host that it mirrors."""

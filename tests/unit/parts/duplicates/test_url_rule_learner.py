@@ -179,6 +179,15 @@ def test_a_mirror_gives_way_host_by_host():
     assert crawl.learner.variants.normalized(f"{A}/more") == f"{A}/more"
 
 
+def test_a_url_that_no_rule_changes_is_replaced_by_certain_rules_only():
+    crawl = Crawled()
+    crawl.learner.add_confirmed(UrlRule("a.example", "slash"), (300.0, 0.0))
+    crawl.sessions(range(5))
+    assert crawl.learner.variants.normalized(f"{A}/3") == f"{A}/3?sid=30"
+    assert crawl.learner.variants.replaced(f"{A}/3") == f"{A}/3", "five pairs only say who comes last"
+    assert crawl.learner.variants.replaced(f"{A}/4/") == f"{A}/4/"
+
+
 def test_mirrors_found_in_either_order_are_one_rule():
     crawl, mirror = Crawled(), "http://b.example"
     for page in range(10):
