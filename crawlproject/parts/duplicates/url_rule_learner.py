@@ -218,7 +218,7 @@ class UrlVariants:
 
     def __init__(self, known: Callable[[str], bool]) -> None:
         self._known = known
-        self.rules: dict[str, list[UrlRule]] = {}  # the rules that hold, by host
+        self.rules: dict[str, list[UrlRule]] = {}  # the rules that hold, by host; none for a host that others mirror
         self._certain: frozenset[UrlRule] = frozenset()
         self._first: OrderedDict[int, str] = OrderedDict()  # digest of a normal form -> the first URL with it
         self.fetched: OrderedDict[int, str] = OrderedDict()  # the same, for fetched URLs only
@@ -229,7 +229,9 @@ class UrlVariants:
         self.rules = {}
         self._certain = frozenset(certain)
         for rule in rules:
-            self.rules.setdefault(rule.host, []).append(rule)
+            for host in rule.hosts:
+                self.rules.setdefault(host, [])
+            self.rules[rule.host].append(rule)
         for of_host in self.rules.values():
             of_host.sort(key=lambda rule: (rule.kind == "mirror", rule))  # rules that lead to another host come last
         urls, fetched = list(self._first.values()), list(self.fetched.values())
@@ -299,11 +301,13 @@ class UrlVariants:
             parts = normal
 
     def _rules_for(self, host: str) -> Iterator[UrlRule]:
-        """Yield the rules of a host, then those of the host that it mirrors."""
-        rules = self.rules.get(host, ())
-        yield from rules
-        if rules and rules[-1].kind == "mirror":
-            yield from self.rules.get(rules[-1].what, ())
+        """Yield the rules of a host, then those of the host that it mirrors, and so on."""
+        passed: set[str] = set()
+        while host and host not in passed:
+            passed.add(host)
+            rules = self.rules.get(host, ())
+            yield from rules
+            host = next((rule.what for rule in rules if rule.kind == "mirror"), "")
 
 
 def _note(firsts: OrderedDict[int, str], key: int, url: str) -> str:

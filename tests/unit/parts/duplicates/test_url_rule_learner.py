@@ -199,6 +199,25 @@ def test_mirrors_found_in_either_order_are_one_rule():
     assert crawl.learner.variants.normalized(f"{mirror}/else") == f"{A}/else"
 
 
+def test_several_mirrors_are_taken_together():
+    crawl, hosts = Crawled(), [f"http://www{number}.example" for number in range(5)]
+    for page in range(50):
+        first, *others = hosts[page % 5 :] + hosts[: page % 5]
+        crawl.fetch(f"{first}/{page}")
+        for other in others:
+            crawl.fetch(f"{other}/{page}", f"{first}/{page}")
+    crawl.fetch(f"{hosts[3]}/else")
+    assert {crawl.learner.variants.normalized(f"{host}/else") for host in hosts} == {f"{hosts[3]}/else"}
+    for rule in (
+        "www9.example mirror www7.example",
+        "www9.example mirror www8.example",
+        "www7.example mirror www6.example",
+    ):
+        crawl.learner.add_confirmed(UrlRule.spelled(rule), (9.0, 0.0))
+    crawl.fetch("http://www6.example/new")
+    assert crawl.learner.variants.normalized("http://www9.example/new") == "http://www6.example/new"
+
+
 def test_rules_of_a_host_are_taken_together():
     crawl = Crawled()
     for rule in (SID, UrlRule("a.example", "slash"), UrlRule("b.example", "mirror", "a.example")):
