@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 
 from crawlproject.core.learned_state import Unfit, fields_of, set_fields
 from crawlproject.core.stopping import wilson_lower_bound
-from crawlproject.parts.duplicates.url_rule import Parts, UrlRule, digest_of, parts_of, proposals, spelled, value_of
+from crawlproject.parts.duplicates.url_rule import UrlRule, digest_of, parts_of, proposals, spelled, value_of
 from crawlproject.records import FetchEvent
 from crawlproject.urls.post import is_post
 
@@ -267,7 +267,7 @@ class UrlVariants:
         """The variant to crawl: ``url`` itself if it is the first, if its host has no rule, or for an audit."""
         if not self.rules or parts_of(url)[1] not in self.rules:
             return url
-        normal = spelled(self._normal(url))
+        normal = self.normal(url)
         first = self._first.get(digest_of(normal))
         if first is None:
             first = normal if normal != url and self._known(normal) else self.first(url)
@@ -280,25 +280,26 @@ class UrlVariants:
         """The variant to crawl if all rules that make both alike are certain; else ``url``."""
         if not self._certain or (first := self.normalized(url)) == url:
             return url
-        applied = [rule for variant in (url, first) for rule in self._applied(variant)]
+        applied = [rule for variant in (url, first) for rule in self.applied(variant)]
         return first if self._certain.issuperset(applied) else url
 
-    def _key(self, url: str) -> int:
-        return digest_of(spelled(self._normal(url)))
-
-    def _normal(self, url: str) -> Parts:
+    def normal(self, url: str) -> str:
+        """The normal form of a URL, which all its variants have."""
         parts = parts_of(url)
         for rule in self._rules_for(parts[1]):
             parts = rule.normal(parts)
-        return parts
+        return spelled(parts)
 
-    def _applied(self, url: str) -> Iterator[UrlRule]:
+    def applied(self, url: str) -> Iterator[UrlRule]:
         """Yield the rules that change a URL."""
         parts = parts_of(url)
         for rule in self._rules_for(parts[1]):
             if (normal := rule.normal(parts)) != parts:
                 yield rule
             parts = normal
+
+    def _key(self, url: str) -> int:
+        return digest_of(self.normal(url))
 
     def _rules_for(self, host: str) -> Iterator[UrlRule]:
         """Yield the rules of a host, then those of the host that it mirrors, and so on."""

@@ -57,6 +57,8 @@ def test_a_learned_rule_names_the_url_that_is_crawled_instead(asked, page):
     first = "http://reef.example/page?view=old&id=7"  # the first one found is crawled, whatever its parameters
     (cause,) = asked(rules=[{"rule": "reef.example param view"}], visits=[page(f"{first}1"), page(first)])
     assert f" {first}," in cause.words
+    (cause,) = asked("http://reef.example/page?id=7", rules=[{"rule": "reef.example param view"}], visits=[page(first)])
+    assert f" {first}," in cause.words
 
 
 def test_of_one_thing_that_can_have_happened_it_is_that(asked):
