@@ -37,7 +37,7 @@ from crawlproject.parts.probes.probe_log import (
 )
 from crawlproject.parts.probes.site_trust import SiteTrust
 from crawlproject.parts.probes.soft_404 import Soft404Detector
-from crawlproject.records import FIRST, LOGGED_IN, PROBE, CrawlUrl, Fetch, FetchEvent, Page, Reply
+from crawlproject.records import FIRST, LOGGED_IN, PROBE, QUERY, CrawlUrl, Fetch, FetchEvent, Page, Reply
 from crawlproject.storage.crawl_files import PROBES
 from crawlproject.urls.canonical import canonical_or_none
 from crawlproject.urls.hosts import host_of
@@ -120,9 +120,10 @@ class Probes(Part):
         if not page.is_kept or (self._unwelcome and host_of(page.url) in self._unwelcome):
             return
         post = post_of(page.url)
-        if self._share and post is None and self._is_chosen(page.url) and can_be_judged(page):
+        repeats = post is None and page.kind != QUERY  # a query is sent once, and says that it is one
+        if self._share and repeats and self._is_chosen(page.url) and can_be_judged(page):
             yield self._record(page, page.url, BROWSER, copy_of(page).numbers())
-        if self._logged_in and post is None and self._may_be_personalised(page):
+        if self._logged_in and repeats and self._may_be_personalised(page):
             yield self._record(page, page.url, STRANGER, copy_of(page).numbers())
         if url := self._missing.asked_for(post.url if post else page.url):
             yield self._record(page, url, MISSING)

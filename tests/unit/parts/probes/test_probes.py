@@ -27,7 +27,7 @@ from crawlproject.parts.probes.probe_log import (
 from crawlproject.parts.probes.report import read_probes
 from crawlproject.parts.probes.site_trust import SiteTrust
 from crawlproject.parts.probes.soft_404 import Soft404Detector
-from crawlproject.records import FIRST, LOGGED_IN, PROBE, CrawlUrl, Fetch, Page
+from crawlproject.records import FIRST, LOGGED_IN, PROBE, QUERY, CrawlUrl, Fetch, Page
 from crawlproject.urls.post import is_post, post_url
 
 URL = "http://www.a.example/dir/page.html"
@@ -75,6 +75,13 @@ def test_what_is_wanted_after_a_page(tmp_path: Path) -> None:
     assert [record.url for record in probes.kept(page, FETCH)] == [browser.url, missing.url], (
         "a page that is fetched again"
     )
+
+
+def test_a_result_page_of_a_form_is_not_fetched_as_a_browser() -> None:
+    probes = some_probes(logged_in=1.0)
+    page = a_page(f"{URL}?q=reef", kind=QUERY, signs={LOGGED_IN: 1.0})
+    probes.learn(page_event(page))
+    assert [record.variant for record in probes.kept(page, FETCH)] == [MISSING]
 
 
 def test_an_answer_to_a_post_is_not_fetched_as_a_browser() -> None:
