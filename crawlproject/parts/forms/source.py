@@ -141,6 +141,11 @@ class FormSource:
 
     # ------------------------------------------------------------ answers
 
+    def sends(self, url: str) -> bool:
+        """Whether a URL has the fields that the form sends, and no others."""
+        every = {field.name: "1" for field in self.form.fields}
+        return _names(self._url(address(self.form, {}))) <= _names(url) <= _names(address(self.form, every))
+
     def adopt(self, url: str, parent: str) -> bool:
         """Take over a waiting query of an earlier run. False if it is not a query of this source."""
         query = self._query_of(url, parent)
@@ -212,17 +217,12 @@ class FormSource:
             return self._asked[url]
         if (before := self._asked.get(parent)) is not None:
             return before._replace(url=url, parent=parent, number=before.number + 1)
-        value = self._candidates.asked_by(url) if self._sends(url) else None
+        value = self._candidates.asked_by(url)
         if value is None:
             return None
         if value.text in (word := nonsense(self.form.action), *self._judge.analyzer.terms(word)):
             return Query(url, None, word, self.page)
         return Query(url, value, self._candidates.text(value) or value.text, self.page)
-
-    def _sends(self, url: str) -> bool:
-        """Whether a URL has the fields of this form: other forms may lead to the same address."""
-        every = {field.name: "1" for field in self.form.fields}
-        return _names(self._url(address(self.form, {}))) <= _names(url) <= _names(address(self.form, every))
 
     def _forget(self, url: str) -> None:
         """Remove a query that is out or was answered from the pages to fetch."""

@@ -140,12 +140,14 @@ class Sources:
             source.described(page)
 
     def _candidates(self, url: str, parent: str) -> list[FormSource]:
-        """The source that sent the URL or its parent; if unknown, as after a resume, the sources with its address."""
+        """The source that sent the URL or its parent; if unknown, as after a resume, the sources with its address, if possible
+        those with its fields."""
         known = self._asked.get(url) or self._asked.get(parent)
         if known is not None:
             return [known]
         place = place_of(url)
-        return [source for source in self._sources.values() if place_of(self._example(source.form)) == place]
+        found = [source for source in self._sources.values() if place_of(self._example(source.form)) == place]
+        return [source for source in found if source.sends(url)] or found
 
     def _example(self, form: Form) -> str:
         """The URL of a query with nothing filled in; empty if the form leads to no valid URL."""

@@ -180,6 +180,12 @@ def test_after_a_resume_forms_that_lead_to_one_address_keep_their_answers(method
     assert [source.graph.items for source in other] == [source.graph.items for source in one]
 
 
+def test_an_answer_counts_for_its_form_also_if_a_rule_has_removed_a_field() -> None:
+    made = found("<form action=/s><input name=q type=search><input type=hidden name=from value=top></form>")
+    made.answered(f"{HOME}s?q=coral", HOME, LAB.reader.read(f"{HOME}s?q=coral", listed("a", 3)))
+    assert [source.fetches for source in made] == [1]
+
+
 @pytest.mark.parametrize("by_post", [False, True])
 @pytest.mark.parametrize("kind", ["search", "advanced", "books", "listing"])
 def test_after_a_resume_answers_alone_make_the_same_source(kind: str, by_post: bool) -> None:
