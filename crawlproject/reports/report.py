@@ -116,7 +116,7 @@ def write_report(crawl_dir: Path) -> Path:
         paths=paths_to(crawl_dir, [visit.url for visit in summary.best]),
         charts=_charts(summary, threshold),
         refused=read_refused(crawl_dir),
-        waiting=[(words, n) for why, words in _WAITING.items() if (n := info.stats.get(f"waiting/{why}"))],
+        waiting=_waiting(info),
         targets=_targets(crawl_dir, info),
     )
     path = crawl_dir / REPORT
@@ -133,6 +133,12 @@ def _of_parts(crawl_dir: Path, info: CrawlInfo, threshold: float) -> dict[str, A
         for module in modules_beside("report")
         for name, shown in module.report(crawl_dir, options, threshold).items()
     }
+
+
+def _waiting(info: CrawlInfo) -> list[tuple[str, int]]:
+    """Return the kinds of waiting URLs in words, with their numbers."""
+    counts = [(words, info.stats.get(f"waiting/{why}")) for why, words in _WAITING.items()]
+    return [(words, number) for words, number in counts if isinstance(number, int) and number]
 
 
 def ending(info: CrawlInfo, spent: bool) -> str:

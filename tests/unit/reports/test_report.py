@@ -245,6 +245,13 @@ def test_the_reason_for_the_end_comes_first(report_of, page):
     assert report.words.index("Ended: the crawl was saturated") < report.words.index("pages stored")
 
 
+def test_a_number_of_waiting_urls_that_is_none_is_left_out(report_of, page):
+    report = report_of(
+        [page("http://a.example/")], stats={"waiting/in_turn": 1234, "waiting/held": "x", "waiting/again": []}
+    )
+    assert "1,234 in the order of their scores" in report.words and "until a time" not in report.words
+
+
 def test_every_inner_link_leads_somewhere_and_every_file_is_there(report_of, crawl_of_pages, tmp_path):
     report = report_of(crawl_of_pages(120), refused={"counts": {"host/given_up": 3}, "samples": {}})
     ids = {value for name, value in report.attributes if name == "id"}
