@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from crawlproject.pages.text.relevance import TopicJudge
+from crawlproject.parts.listings.feeds import moment
 from crawlproject.parts.listings.listing import MAX_LENGTH, Entry, Listing, listing_page, path_words
 from crawlproject.parts.listings.safe_xml import MAX_BYTES, EntryEvents, chained, read_events, unpacked
 from crawlproject.records import LISTINGS, SITEMAP, CrawlUrl, Link, Page, Span
@@ -103,7 +104,8 @@ class Sitemaps:
             return entries
         terms, spans = self._words([url for url, _ in entries])
         scores = self._judge.context_scores(terms, spans)
-        latest = {day: rank for rank, day in enumerate(sorted({day for _, day in entries}, reverse=True))}
+        days = sorted({day for _, day in entries}, key=lambda day: (moment(day), day), reverse=True)
+        latest = {day: rank for rank, day in enumerate(days)}
         order = nsmallest(most, range(len(entries)), key=lambda n: (-scores[n], latest[entries[n][1]], n))
         return [entries[number] for number in order]
 

@@ -95,6 +95,20 @@ def test_the_words_of_urls_decide_and_then_the_day() -> None:
     assert all(link.anchor == "" for link in found.page.links)
 
 
+@pytest.mark.parametrize(
+    ("early", "late"),
+    [
+        ("Wed, 03 Jan 2024 10:00:00 GMT", "Fri, 05 Jan 2024 10:00:00 GMT"),
+        ("2024-01-02T01:00:00+09:00", "2024-01-01T23:00:00-05:00"),
+        ("2023-11", "2024-02"),
+    ],
+)
+def test_the_later_of_two_days_comes_first_however_it_is_written(early: str, late: str) -> None:
+    entries = [("http://a.example/one", early), ("http://a.example/two", late)]
+    found = sitemaps(most=1).listing(CrawlUrl("http://a.example/s.xml", 0.5, 1, kind=SITEMAP), urlset(*entries))
+    assert [link.url for link in found.page.links] == ["http://a.example/two"]
+
+
 def test_an_index_brings_its_sitemaps_within_the_share_of_the_host() -> None:
     reader = sitemaps(per_host=3)
     list(reader.named(["/map.xml"], CrawlUrl(HOME, 1.0)))
