@@ -59,7 +59,7 @@ class Sitemaps:
         """What the sitemap at ``url`` lists: the links whose words are nearest to the topic, at a tie the latest changed."""
         file = read_sitemap(body)
         hosts = {_bare(host_of(url.url)), _bare(host_of(url.parent or url.url))}
-        pages, sitemaps = self._own(file.pages, hosts), self._own(file.sitemaps, hosts)
+        (pages, foreign), (sitemaps, others) = self._own(file.pages, hosts), self._own(file.sitemaps, hosts)
         best = self._best(list(pages.items()), self._most)
         inner = [href for href, _ in self._best(list(sitemaps.items()), self.per_host)]
         return Listing(
@@ -67,7 +67,7 @@ class Sitemaps:
             tuple(best),
             tuple(self._offered(inner, url.parent or "", url, url.depth)) if inner else (),
             tuple(pages.items()),
-            len(file.pages) + len(file.sitemaps) - len(pages) - len(sitemaps),
+            foreign + others,
             len(pages) - len(best),
         )
 
@@ -90,14 +90,17 @@ class Sitemaps:
                 self.named_by.setdefault(host, set()).add(target)
                 yield CrawlUrl(target, found.score, depth, robots_txt, kind=SITEMAP)
 
-    def _own(self, entries: Iterable[SitemapEntry], hosts: set[str]) -> dict[str, str]:
-        """Canonical URL -> lastmod, for the entries that the sitemap may list."""
+    def _own(self, entries: Iterable[SitemapEntry], hosts: set[str]) -> tuple[dict[str, str], int]:
+        """Canonical URL -> lastmod, for the entries that the sitemap may list; and the number of the others."""
         found: dict[str, str] = {}
+        foreign = 0
         for entry in entries:
             url = canonical_or_none(self._canonicalize, entry.url)
             if url and _bare(host_of(url)) in hosts:
                 found.setdefault(url, entry.lastmod)
-        return found
+            else:
+                foreign += 1
+        return found, foreign
 
     def _best(self, entries: list[tuple[str, str]], most: int) -> list[tuple[str, str]]:
         if len(entries) <= most:

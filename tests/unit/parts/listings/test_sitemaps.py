@@ -67,7 +67,8 @@ def test_a_sitemap_that_is_named_again_is_no_further_one() -> None:
 def test_a_sitemap_lists_pages_of_its_host_and_of_who_names_it() -> None:
     listed = CrawlUrl("http://cdn.example/map.xml", 1.0, 1, "http://h.example/robots.txt")
     own = ["http://h.example/a", "http://www.h.example/b", "http://cdn.example/c"]
-    found = sitemaps().listing(listed, urlset(*own, "http://victim.example/x", "javascript:alert(1)", "/relative"))
+    others = "http://victim.example/x", "javascript:alert(1)", "/relative"
+    found = sitemaps().listing(listed, urlset(*own, own[0], *others))
     assert [url for url, _ in found.entries] == own
     assert found.foreign == 3
 
