@@ -6,6 +6,8 @@ from libc.stdint cimport uint32_t, uint64_t
 
 from crawlproject.pages.text.prefetch cimport fetch
 
+cdef uint32_t TAG = 0xFFFFF000  # as a literal in an expression, Cython would take it for an object
+
 
 cdef int fetch_all(list tables, list keys) except -1:
     """Prefetch the places of all keys: each is in another cache line."""
@@ -98,9 +100,9 @@ def count_minima(uint32_t[::1] table not None, const unsigned char[::1] minima n
         fetch(&slots[values[bin] & mask])
     for bin in range(bins):
         value = values[bin]
-        tag = <uint32_t>(value >> 32) & 0xFFFFF000
+        tag = <uint32_t>(value >> 32) & TAG
         held = slots[value & mask]
-        if held and held & 0xFFFFF000 == tag:
+        if held and held & TAG == tag:
             if held >> 4 & 255 != name:
                 slots[value & mask] = tag | name << 4 | min(held & 15, 14) + 1
         elif held & 15 > 1:
@@ -111,7 +113,7 @@ def count_minima(uint32_t[::1] table not None, const unsigned char[::1] minima n
 
 cdef inline bint is_common(const uint32_t* slots, uint64_t mask, uint64_t value, uint32_t least) noexcept:
     cdef uint32_t held = slots[value & mask]
-    return held & 0xFFFFF000 == <uint32_t>(value >> 32) & 0xFFFFF000 and held & 15 >= least
+    return held & TAG == <uint32_t>(value >> 32) & TAG and held & 15 >= least
 
 
 def same_minima(
