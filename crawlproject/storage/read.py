@@ -21,7 +21,8 @@ HISTORY = "history.jsonl"
 LINKS = "links.jsonl"
 REFUSED = "refused.json"
 
-_VISIT_FIELDS = frozenset(item.name for item in fields(Visit))
+_FIELDS_IN_ORDER = tuple(item.name for item in fields(Visit))
+_VISIT_FIELDS = frozenset(_FIELDS_IN_ORDER)
 _NUMERIC = frozenset((bool, float, int))
 _KINDS = {"int": _NUMERIC, "float": _NUMERIC, "str": frozenset((str,)), "Mapping[str, float]": frozenset((dict,))}
 _BY_KIND = [
@@ -187,12 +188,11 @@ def visit_from(line: Any, place: str) -> Visit:
         raise BadCrawlDir(place, f"expected an object with the fields of a fetch, not {str(line)[:80]}")
     if isinstance(line.get("signs", {}), dict) and isinstance(line.get("error", ""), str):
         _rename_kind(line)
-    try:
-        visit = Visit(**line)
-    except TypeError:  # an unknown field (ignored), or a missing one (an error)
-        known = {name: value for name, value in line.items() if name in _VISIT_FIELDS}
+    if tuple(line) == _FIELDS_IN_ORDER:
+        visit = Visit(*line.values())  # by name takes four times as long
+    else:
         try:
-            visit = Visit(**known)
+            visit = Visit(**{name: value for name, value in line.items() if name in _VISIT_FIELDS})
         except TypeError as missing:
             raise BadCrawlDir(place, f"expected the fields of a fetch: {missing}") from None
     if wrong := _wrong_field(visit):

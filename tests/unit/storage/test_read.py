@@ -1,5 +1,6 @@
 """Reading crawl folders, whole and broken."""
 
+import dataclasses
 import json
 
 import pytest
@@ -43,6 +44,14 @@ def test_visits_come_in_fetch_order_without_the_torn_last_line(write_crawl, page
     with (folder / "history.jsonl").open("a") as history:
         history.write('{"url": "http://a.example/torn", "sta')
     assert list(read_visits(folder)) == visits
+
+
+def test_the_fields_of_a_visit_may_have_any_order(write_crawl, page, tmp_path):
+    visit = page("http://a.example/", title="Reefs", relevance=0.5)
+    folder = write_crawl(tmp_path / "c")
+    backwards = dict(reversed(dataclasses.asdict(visit).items()))
+    (folder / "history.jsonl").write_text(json.dumps(backwards) + "\n")
+    assert list(read_visits(folder)) == [visit]
 
 
 def test_a_crawl_without_history_has_no_visits(write_crawl, tmp_path):
