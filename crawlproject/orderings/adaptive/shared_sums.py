@@ -201,7 +201,8 @@ class SharedSums:
         elsewhere: dict[str, float] = {}
         for tops in self.tops.values():
             for host, value in tops.hosts.items():
-                elsewhere[host] = max(value, elsewhere.get(host, value))
+                if value > elsewhere.get(host, -math.inf):
+                    elsewhere[host] = value
         by_number, unknown = np.full(self._evidence.room_for_hosts(), -math.inf), []
         for host, value in elsewhere.items():
             if (number := self._evidence.host_number(host)) < 0:
