@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import TYPE_CHECKING
-from urllib.parse import urljoin
+
+import ada_url
 
 from crawlproject.adapters.request_json import lease_of
 from crawlproject.adapters.running import AS_SPELLED, Component, count, crawl_of
@@ -14,12 +15,14 @@ from crawlproject.urls.canonical import canonical_or_none
 
 if TYPE_CHECKING:
     from scrapy import Request
+    from scrapy.crawler import Crawler
     from scrapy.http import Response
 
     from crawlproject.core.crawl import Crawl
 
 _NOT_THERE = (403, 404)
 _USUAL = "index.html"
+_PARENTS = 16  # pages whose links are remembered: one menu may lead to many folders that are missing
 
 
 class DefaultPageMiddleware(Component):
@@ -30,6 +33,10 @@ class DefaultPageMiddleware(Component):
     lease. For a seed or a revisited page, whose original spelling is not kept, the usual name is tried.
     """
 
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
+        self._pages_named_by = lru_cache(_PARENTS)(_pages_named_by)
+
     def process_response(self, request: Request, response: Response) -> Request | Response:
         if response.status not in _NOT_THERE or request.method != "GET" or AS_SPELLED in request.meta:
             return response
@@ -37,7 +44,11 @@ class DefaultPageMiddleware(Component):
         lease = lease_of(crawl, request) if request.url.endswith("/") else None
         if crawl is None or lease is None or lease.url != request.url or not _is_of_a_page(lease):
             return response
-        spelled = next(_spellings(crawl, lease), None)
+        if lease.parent is not None:
+            spelled = self._pages_named_by(crawl, lease.parent).get(lease.url)
+        else:
+            usual = f"{lease.url}{_USUAL}"
+            spelled = usual if canonical_or_none(crawl.canonicalize, usual) == lease.url else None
         if spelled is None:
             return response
         count(self.crawler, "canonicalize/default_page")
@@ -49,23 +60,18 @@ def _is_of_a_page(lease: CrawlUrl) -> bool:
     return lease.kind == REVISIT or (lease.kind == PAGE and not lease.variant)
 
 
-def _spellings(crawl: Crawl, lease: CrawlUrl) -> Iterator[str]:
-    """The URLs of pages that stand for the folder, as spelled by the page that links to them."""
-    links = [f"{lease.url}{_USUAL}"] if lease.parent is None else _links(crawl, lease.parent)
-    for spelled in (link.partition("#")[0] for link in links):
-        name = spelled.removeprefix(lease.url)
-        if name and "/" not in name and canonical_or_none(crawl.canonicalize, spelled) == lease.url:
-            yield spelled
-
-
-def _links(crawl: Crawl, url: str) -> Iterable[str]:
-    """The links of a stored page, as spelled there."""
+def _pages_named_by(crawl: Crawl, url: str) -> dict[str, str]:
+    """The default pages that a stored page links to by name: the canonical URL of each one's folder, and the URL as spelled."""
     try:
         document = parse_document(crawl.folder.pages.load(url), url=url, tag_paths=False)
     except FileNotFoundError:  # it was not stored
-        return
+        return {}
+    found: dict[str, str] = {}
     for link in document.links:
-        try:
-            yield urljoin(document.base, link.href.strip())
-        except ValueError:
-            continue
+        folder = canonical_or_none(crawl.canonicalize, link.href, document.base)
+        if folder is not None and folder.endswith("/"):
+            spelled = ada_url.join_url(document.base, link.href).partition("#")[0]
+            name = spelled.removeprefix(folder)
+            if name and "/" not in name:
+                found.setdefault(folder, spelled)
+    return found

@@ -27,8 +27,10 @@ from crawlproject.core.crawl import Crawl
 from crawlproject.core.services import UNREACHABLE
 from crawlproject.frontier.factory import MARGIN
 from crawlproject.http.connection_failures import ExchangeLost, Unanswered, connection_failure
-from crawlproject.records import Reply, Topic
+from crawlproject.records import CrawlUrl, Reply, Topic
+from middlewares import default_pages
 from middlewares.canonicalize import CanonicalizeMiddleware
+from middlewares.default_pages import DefaultPageMiddleware
 from middlewares.retry import ReplyRetryMiddleware
 from middlewares.robots import RobotsMiddleware
 from middlewares.traps import TrapMiddleware
@@ -72,6 +74,29 @@ def topical(crawler: Any, folder: Path, *seeds: str) -> Crawl:
     while crawl.take(1.0):
         pass
     return crawl
+
+
+# ------------------------------------------------------------ default pages
+
+
+def test_a_page_with_many_missing_folders_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    hrefs = [f"/{number}/{'./index.html' if number % 2 else ''}" for number in range(60)]
+    crawler = a_crawler()
+    crawl = topical(crawler, tmp_path / "crawl", HOME)
+    crawl.folder.pages.store(HOME, page(HOME, *hrefs, text="reef")[1].body)
+    read: list[str] = []
+    parse = default_pages.parse_document
+    monkeypatch.setattr(
+        default_pages, "parse_document", lambda body, url, **more: read.append(url) or parse(body, url=url, **more)
+    )
+    leases = {f"{HOME}{number}/": CrawlUrl(f"{HOME}{number}/", 0.5, parent=HOME, depth=1) for number in range(60)}
+    monkeypatch.setattr(default_pages, "lease_of", lambda crawl, request: leases[request.url])
+    middleware = DefaultPageMiddleware.from_crawler(crawler)
+    found = [
+        middleware.process_response(request := Request(url), Response(url, 404, request=request)).url for url in leases
+    ]
+    assert found == [f"{url}index.html" if number % 2 else url for number, url in enumerate(leases)]
+    assert read == [HOME]
 
 
 # ------------------------------------------------------------ canonical spelling

@@ -177,8 +177,10 @@ class LinkFeatures:
 
     def from_seeds(self, rows: Rows) -> Vector:
         """What is added to the value of each row for a link from a seed to its host, until a page of the host was fetched."""
-        unknown = self._groups[0].members[self._table.groups[rows, 0]] == 0
-        return FROM_SEED * self._table.seeded[rows] * unknown
+        seeded = self._table.seeded[rows]
+        if seeded.any():
+            seeded *= FROM_SEED * (self._groups[0].members[self._table.groups[rows, 0]] == 0)
+        return seeded
 
     def of(self, rows: Rows) -> Vector:
         """The evidence about rows, of shape (2, rows, kinds): for worth, and for prospect."""
