@@ -217,7 +217,7 @@ class EntryRules:
         self, domains: Iterable[str], traps: TrapFilter, refusals: Iterable[Callable[[str, int], str]]
     ) -> None:
         self.traps = traps
-        self._domains = tuple(domains)
+        self._domains = frozenset(domains)
         self._refusals = tuple(refusals)
 
     def refusal(self, url: str, depth: int, *, any_extension: bool = False) -> str | None:
