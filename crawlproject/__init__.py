@@ -8,7 +8,7 @@ from importlib import import_module as _import_module
 
 from crawlproject.moved import install as _install
 
-__version__ = "0.6.1"
+__version__ = "0.6.2"
 __all__ = ["Topic", "crawl", "open_crawl", "ordering", "rehearse"]
 
 

@@ -83,7 +83,7 @@ MAY_IMPORT = {
     "configuration": {"errors", "options"},
     REGISTRY: {CONTRACT, "errors", "options"},
     "settings": {REGISTRY, "configuration"},
-    "pages": GROUND,
+    "pages": GROUND | {"urls"},
     "urls": GROUND,
     "storage": GROUND | {"urls"},
     "orderings": GROUND | {"pages", "urls"},
