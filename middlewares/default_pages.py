@@ -69,9 +69,13 @@ def _pages_named_by(crawl: Crawl, url: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for link in document.links:
         folder = canonical_or_none(crawl.canonicalize, link.href, document.base)
-        if folder is not None and folder.endswith("/"):
+        if folder is None or not folder.endswith("/"):
+            continue
+        try:
             spelled = ada_url.join_url(document.base, link.href).partition("#")[0]
-            name = spelled.removeprefix(folder)
-            if name and "/" not in name:
-                found.setdefault(folder, spelled)
+        except ValueError:
+            continue
+        name = spelled.removeprefix(folder)
+        if name and "/" not in name:
+            found.setdefault(folder, spelled)
     return found
